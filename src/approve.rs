@@ -223,7 +223,7 @@ mod tests {
         ApprovalRequest::new("file_manager", "delete_file", args)
     }
 
-    /// Returns the approval for a typed answer, and the text on the screen.
+    /// Returns the approval that follows from a typed answer, and the text on the screen.
     fn asked(args: &str, typed: &str) -> (Approval, String) {
         let mut screen = Vec::new();
         let approval = ask(&request(args), &mut typed.as_bytes(), &mut screen);

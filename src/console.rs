@@ -280,13 +280,13 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
     line + &ink.facts(&facts)
 }
 
-/// Returns text that is safe for a terminal, for text that stands beside the colours and is not painted.
+/// Returns text that is safe for a terminal, to stand beside painted text.
 fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
 }
 
-/// Returns the decisions about a call, with their authors and the time that they took; `None` if no approval was asked
-/// for. The reason of a denial is in the error.
+/// Returns in words how a call was approved: the decisions, their authors and the time that they took. `None` if no
+/// approval was asked for. The reason of a denial is in the error.
 pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
     let asked = |attempt: &&Attempt| attempt.approval_s.is_some();
     let times = receipt.attempts.iter().filter(asked).count();
@@ -327,8 +327,8 @@ fn decided(approval: &Approval, by: Option<&str>) -> String {
     }
 }
 
-/// Returns the text of an error and what the model was told besides. If the error follows an escalation, the
-/// events of the escalation say the rest.
+/// Returns the text of an error, with what the model was told besides. If the error follows an escalation, the events
+/// of the escalation say the rest.
 pub(crate) fn problem(error: &ErrorRecord) -> String {
     let mut said = format!("{}: {}", error.code, squeeze(&error.message, 160));
     if error.reason.is_some() {
@@ -343,7 +343,7 @@ pub(crate) fn problem(error: &ErrorRecord) -> String {
     said
 }
 
-/// Returns a text that says when a call is made again.
+/// Returns words that say when a call is made again: after this wait, or at once.
 pub(crate) fn again(wait: Duration) -> String {
     match wait.is_zero() {
         true => "again at once".to_owned(),
@@ -364,7 +364,7 @@ pub(crate) struct Ink {
 }
 
 impl Ink {
-    /// Returns the text, safe for a terminal, in this colour.
+    /// Returns the text, safe for a terminal, painted in this colour if colours are on.
     fn paint(&self, code: &str, text: &str) -> String {
         let text = shown(text);
         match self.colour {
@@ -385,7 +385,7 @@ impl Ink {
         self.paint("32", text)
     }
 
-    /// Returns the facts in parentheses, for the end of a line.
+    /// Returns facts about a call in parentheses, for the end of a line.
     fn facts(&self, facts: &[String]) -> String {
         self.dim(&format!("  ({})", facts.join(", ")))
     }
@@ -399,8 +399,8 @@ impl Ink {
     }
 }
 
-/// Returns the line for a settled escalation. The line names the source of the escalation, because
-/// lines of other calls may stand in between.
+/// Returns the console's line for a settled escalation. The line names the source of the escalation, because lines of
+/// other calls may stand in between.
 fn settled(receipt: &EscalationReceipt) -> String {
     let source = &receipt.escalation.source;
     let settled = match &receipt.settled {
@@ -413,8 +413,8 @@ fn settled(receipt: &EscalationReceipt) -> String {
     format!("^ {settled}{}", passed_on(&receipt.escalation))
 }
 
-/// Returns the agents that passed the escalation on with words of their own. The last of them
-/// counts for its settlement.
+/// Returns in words which agents passed the escalation on with words of their own. The last of them counts for its
+/// settlement.
 fn passed_on(escalation: &Escalation) -> String {
     let above = escalation.raised.iter().skip(1);
     let said = above.map(|raised| {

@@ -8,12 +8,13 @@ use std::{
     path::Path,
 };
 
-/// Creates a file; a file that exists already is an error.
+/// Creates a file that only its owner can read; a file that exists already is an error.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().create_new(true))
 }
 
-/// Writes a file under another name first and then renames it, so that no half of it is ever there.
+/// Writes a file that only its owner can read. It writes another name first and then renames the file, so that no half
+/// of it is ever there.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));
@@ -34,7 +35,7 @@ fn open(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     how.write(true).open(path).map_err(|error| of(path, error))
 }
 
-/// Creates a folder and all missing folders above it.
+/// Creates a folder that only its owner can enter, and all missing folders above it.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     let mut how = DirBuilder::new();
     #[cfg(unix)]

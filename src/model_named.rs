@@ -3,7 +3,7 @@
 use crate::{Error, ErrorKind, Model};
 use std::sync::Arc;
 
-/// Providers that a name can begin with; each is a feature of this crate.
+/// Names of the providers that a model's name can begin with; each is a feature of this crate.
 const PROVIDERS: [&str; 4] = ["anthropic", "gemini", "ollama", "openai"];
 
 /// Creates the model of this name, for programs that are told their model by a file or a variable.

@@ -116,7 +116,7 @@ fn context_of(span: &Span) -> Option<SpanContext> {
     context.is_valid().then_some(context)
 }
 
-/// Returns the position of a span in its trace, in the form of `traceparent`.
+/// Returns the position of a span in its trace, in the form of `traceparent`; `None` if the span is not traced.
 fn place(span: &Span) -> Option<String> {
     let context = context_of(span)?;
     let (trace, span) = (context.trace_id(), context.span_id());

@@ -19,7 +19,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns safe text of at most `most` characters, with `…` where it was cut.
+/// Returns text that is safe for a terminal, at most `most` characters long, with `…` where it was cut.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let shown = shown(text);
     match shown.char_indices().nth(most) {
@@ -28,8 +28,8 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     }
 }
 
-/// Returns safe text of at most `most` characters, cut in its middle. Such a text begins with the event, quotes
-/// others, and ends with the reason, so both of its ends matter.
+/// Returns text that is safe for a terminal, at most `most` characters long, cut in its middle. Text of an error begins
+/// with the event, quotes others, and ends with the reason, so both of its ends matter.
 pub(crate) fn squeeze(text: &str, most: usize) -> String {
     let shown = shown(text);
     let count = shown.chars().count();
@@ -42,9 +42,9 @@ pub(crate) fn squeeze(text: &str, most: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// Returns `true` for a visible character. Not visible are control characters, zero-width characters, and
-/// characters that set the direction of writing. Separators of lines, fillers, and tags in which text can be
-/// hidden are not visible either.
+/// Returns `true` for a character that a terminal shows as it is. Control characters, zero-width characters, and
+/// characters that set the direction of writing are none. Separators of lines, fillers, and tags in which text can be
+/// hidden are none either.
 fn is_plain(c: char) -> bool {
     let unseen = matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'

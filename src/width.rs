@@ -1,6 +1,6 @@
 //! Width of text on a terminal, where some characters take two columns and some take none.
 
-/// Characters that take two columns: the East Asian scripts and most pictures.
+/// Ranges of characters that take two columns of a terminal: the East Asian scripts and most pictures.
 const WIDE: [(u32, u32); 26] = [
     (0x1100, 0x115f),
     (0x231a, 0x231b),
@@ -30,7 +30,7 @@ const WIDE: [(u32, u32); 26] = [
     (0x20000, 0x3fffd),
 ];
 
-/// Characters that take no column: marks above other characters, and joiners.
+/// Ranges of characters that take no column of a terminal: marks above other characters, and joiners.
 const NONE: [(u32, u32); 9] = [
     (0x0300, 0x036f),
     (0x0591, 0x05bd),
@@ -56,7 +56,7 @@ fn of(c: char) -> usize {
     }
 }
 
-/// Returns the number of columns that a text takes.
+/// Returns the number of columns that a text takes on a terminal.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(of).sum()
 }

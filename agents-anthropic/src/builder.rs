@@ -169,14 +169,15 @@ impl Anthropic {
     /// Lets the model think before it replies, with at most this many tokens: at least 1,024. Newer models take
     /// [`adaptive_thinking`](Self::adaptive_thinking) instead.
     ///
-    /// A reply may then have so many tokens more, unless [`max_tokens`](Self::max_tokens) is set. In a turn with calls
+    /// A reply may then have that many tokens more, unless [`max_tokens`](Self::max_tokens) is set. In a turn with calls
     /// that another model made, thinking is left out, since the server would refuse it.
     #[must_use]
     pub fn thinking_budget(self, tokens: u32) -> Self {
         self.set(|config| config.thinking_budget = Some(tokens))
     }
 
-    /// Sets how much the model works for a reply: `"low"`, `"medium"`, `"high"`, or what the model knows.
+    /// Sets how much effort the model puts into a reply: `"low"`, `"medium"`, `"high"`, or another word that the model
+    /// knows.
     #[must_use]
     pub fn effort(self, effort: impl Into<String>) -> Self {
         let effort = Value::from(effort.into());

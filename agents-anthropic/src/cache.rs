@@ -16,15 +16,15 @@
 pub enum PromptCache {
     /// Caches nothing of a request.
     Off,
-    /// Keeps what was read within five minutes.
+    /// Keeps what was read for five minutes after its last use.
     #[default]
     FiveMinutes,
-    /// Keeps what was read within an hour.
+    /// Keeps what was read for an hour after its last use.
     OneHour,
 }
 
 impl PromptCache {
-    /// Returns the field that marks the end of what is cached, with a comma before it.
+    /// Returns the JSON field that marks the end of what is cached, with a comma before it; empty for `Off`.
     pub(crate) fn mark(self) -> &'static [u8] {
         match self {
             PromptCache::Off => b"",

@@ -9,7 +9,7 @@ use agents_http::{Words, ask};
 use async_trait::async_trait;
 use std::{fmt, sync::Arc};
 
-/// Maximum number of pauses in one reply.
+/// Maximum number of pauses in one reply: a server that pauses is asked to go on.
 const MAX_PAUSES: usize = 8;
 
 /// A model on a server that speaks the Messages API, made by [`anthropic`](crate::anthropic).

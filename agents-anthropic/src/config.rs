@@ -24,24 +24,24 @@ pub(crate) const KEY_HEADER: KeyHeader = KeyHeader {
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) name: String,
-    /// Id of the model, by which runs name it: `anthropic/NAME`.
+    /// Id of the model, by which runs name it, such as `anthropic/claude-opus-4`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
-    /// Headers from the environment, for the default server alone.
+    /// Headers from the environment, which only the default server gets.
     default_headers: Headers,
     pub(crate) headers: Headers,
-    /// Token in place of a key, unless a credential is looked up.
+    /// Header with a token in place of a key; it is not sent if a credential is looked up.
     token: Headers,
     betas: Vec<String>,
     pub(crate) fields: Vec<(String, Value)>,
-    /// Settings of the output, beside the schema of the answer.
+    /// Settings of the request's field `output_config`, beside the schema of the answer.
     pub(crate) output: Map<String, Value>,
     pub(crate) max_tokens: Option<u32>,
     pub(crate) thinking_budget: Option<u32>,
     pub(crate) cache: PromptCache,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
-    /// Credential that is looked up again for each request.
+    /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,
@@ -55,13 +55,13 @@ pub(crate) struct Config {
 pub(crate) struct RequestTemplate {
     pub(crate) server: Server,
     pub(crate) messages: Endpoint,
-    /// Start of the body of each request, up to the last setting.
+    /// Begin of the JSON body of each request, up to the last setting.
     pub(crate) head: Vec<u8>,
-    /// Budget for thinking, with a comma before it.
+    /// JSON field with the budget for thinking, with a comma before it; empty without one.
     pub(crate) thinking: Vec<u8>,
-    /// Tools that the server runs itself, each with a comma before it.
+    /// JSON of the tools that the server runs itself, each with a comma before it.
     pub(crate) server_tools: Vec<u8>,
-    /// Settings of a request with tools, each with a comma before it.
+    /// JSON of the settings that only a request with tools has, each with a comma before it.
     pub(crate) tool_settings: &'static [u8],
 }
 
@@ -97,19 +97,19 @@ impl Config {
         }
     }
 
-    /// Sets the server, which gets nothing from the environment.
+    /// Sets the address of the server. No key or other header from the environment is sent there.
     pub(crate) fn set_base(&mut self, url: &str) {
         self.base = parse(url);
         self.default_headers = Headers::default();
     }
 
-    /// Sets the key, in place of one from the environment.
+    /// Sets the API key, in place of one from the environment.
     pub(crate) fn set_key(&mut self, key: String) {
         self.default_headers = Headers::default();
         self.headers.set(KEY_HEADER.name, key);
     }
 
-    /// Sets a token, in place of a key from the environment.
+    /// Sets the token, in place of a key or token from the environment.
     pub(crate) fn set_token(&mut self, token: &str) {
         self.default_headers = Headers::default();
         self.token.set("authorization", format!("Bearer {token}"));
@@ -120,7 +120,7 @@ impl Config {
         self.headers.set("anthropic-beta", self.betas.join(","));
     }
 
-    /// Sets a field; the last value for a name applies.
+    /// Sets a field of the request; the last value for a name applies.
     pub(crate) fn set_field(&mut self, name: String, value: Value) {
         match self.fields.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,
@@ -128,7 +128,7 @@ impl Config {
         }
     }
 
-    /// Returns the limit of a reply in tokens.
+    /// Returns the maximum number of tokens of a reply, which each request has to name.
     pub(crate) fn max_tokens(&self) -> u32 {
         let default = || {
             let budget = self.thinking_budget.unwrap_or_default();
@@ -143,7 +143,7 @@ impl Config {
         self.credential = Some(credential);
     }
 
-    /// Returns the request template, and makes it at the first request.
+    /// Returns the request template. It is made at the first request.
     pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
         self.template
             .get_or_init(|| self.prepare())
@@ -217,7 +217,7 @@ impl Config {
     }
 }
 
-/// Advice for a missing or wrong key.
+/// Advice about a missing or wrong key, for errors.
 pub(crate) const KEY: &str = "set `.api_key(..)`, or the environment variable ANTHROPIC_API_KEY (which is sent only to \
      the server that the environment names, not to that of `.base_url(..)`)";
 

@@ -2,7 +2,7 @@
 
 use agents_core::model::Capabilities;
 
-/// Returns the abilities of the model of this name. Whatever is not known to lack an ability has it.
+/// Returns the abilities of the model of this name. An ability counts as there unless the name is known to lack it.
 pub(crate) fn capabilities(name: &str) -> Capabilities {
     let is_old = ["claude-3", "claude-sonnet-4-2", "claude-sonnet-4-0"]
         .iter()
@@ -17,8 +17,8 @@ pub(crate) fn capabilities(name: &str) -> Capabilities {
     }
 }
 
-/// Returns the limit of a reply in tokens, which the server demands. It includes thinking, and is no more than every
-/// model of its family permits.
+/// Returns the default limit of a reply in tokens, by the name of the model; the server demands a limit. It includes
+/// thinking, and is no more than every model of its family permits.
 pub(crate) fn max_tokens(name: &str) -> u32 {
     match name.contains("claude") {
         true if name.contains("claude-3") => 4_096,

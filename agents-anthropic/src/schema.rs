@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Returns the schema as the server can hold a model to it, or `None` if it cannot: the answer has to be an object, and
-/// no object in it may have fields without a name.
+/// Returns the schema of an answer in the form that the server can enforce, or `None` if it cannot enforce it. The
+/// answer has to be an object, and no object in it may have fields without a name.
 ///
 /// Limits such as `minimum` are left out, since the server refuses them. The answer is checked against them anyway.
 pub(crate) fn strict(schema: &Value) -> Option<Value> {
@@ -15,7 +15,8 @@ pub(crate) fn strict(schema: &Value) -> Option<Value> {
     close(&mut strict).then_some(strict)
 }
 
-/// Makes a schema strict, at every level; returns `false` if that is impossible.
+/// Makes a schema strict: no object in it has other fields than those with a name. Returns `false` if that is
+/// impossible.
 fn close(schema: &mut Value) -> bool {
     let Some(schema) = schema.as_object_mut() else {
         // `true`: any value.
@@ -56,7 +57,7 @@ fn close(schema: &mut Value) -> bool {
         .any(|key| schema.contains_key(*key))
 }
 
-/// Replaces keywords by others that say the same.
+/// Replaces keywords of a schema by others that say the same and that the server accepts.
 fn simplify(schema: &mut Map<String, Value>) {
     if let Some(choices) = schema.remove("oneOf") {
         schema.entry("anyOf").or_insert(choices);
@@ -85,10 +86,10 @@ fn close_object(schema: &mut Map<String, Value>) -> bool {
 
 /// Returns `true` if a definition refers to itself, which the server refuses.
 fn is_recursive(root: &Value) -> bool {
-    /// Names of the definitions that a schema refers to.
+    /// Names of the definitions that a schema refers to, collected to find circles.
     #[derive(Default)]
     struct Names<'a> {
-        /// Definitions that are being looked into.
+        /// Names of the definitions that are being looked into, to notice a circle.
         open: Vec<&'a str>,
         done: BTreeSet<&'a str>,
     }
@@ -123,7 +124,7 @@ fn is_definitions(key: &str) -> bool {
     matches!(key, "$defs" | "definitions")
 }
 
-/// Returns `true` for the keywords that the server accepts.
+/// Returns `true` for a keyword of JSON Schema that the server accepts.
 fn is_allowed(key: &str) -> bool {
     is_definitions(key)
         || matches!(

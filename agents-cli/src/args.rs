@@ -339,7 +339,7 @@ pub(crate) struct EventsArgs {
     pub(crate) exact: bool,
 }
 
-/// State of a run.
+/// State of a run, by which runs are listed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Status {
     Ready,

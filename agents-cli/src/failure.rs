@@ -3,16 +3,16 @@
 use crate::screen::shown;
 use std::{io, process::ExitCode};
 
-/// Failure of a command.
+/// Reason why a command ends with an exit code other than 0.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command was used wrongly: exit code 2.
     Usage(String),
     /// The command has failed, for this reason: exit code 1.
     Failed(String),
-    /// The answer is no, and was printed: exit code 1.
+    /// The answer of the command is no, and was printed: exit code 1.
     No,
-    /// The reader of the output has gone.
+    /// The reader of the output has closed the pipe, so that nobody is left to be told.
     Unread,
 }
 
@@ -21,7 +21,7 @@ impl Failure {
         Failure::Failed(why.into())
     }
 
-    /// Prints the failure, and returns the exit code.
+    /// Prints the failure to the standard error, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Failure::Usage(why) => {
@@ -37,7 +37,7 @@ impl Failure {
         }
     }
 
-    /// Returns the reason in words.
+    /// Returns the reason for the failure in words.
     pub(crate) fn why(&self) -> &str {
         match self {
             Failure::Usage(why) | Failure::Failed(why) => why,

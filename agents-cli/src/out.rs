@@ -18,29 +18,29 @@ impl Out {
         Out { is_json }
     }
 
-    /// Returns `true` if JSON was asked for.
+    /// Returns `true` if the user has asked for JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.is_json
     }
 
-    /// Prints one line.
+    /// Prints one line, after it was made safe for a terminal.
     pub(crate) fn line(&mut self, text: &str) -> Result<(), Failure> {
         self.raw(&shown(text))
     }
 
-    /// Prints an object on one line.
+    /// Prints an object on one line as JSON.
     pub(crate) fn object(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let text =
             serde_json::to_string(value).map_err(|error| Failure::failed(error.to_string()))?;
         self.raw(&inert_json(&text))
     }
 
-    /// Prints a value as it is stored, on one line: numbers keep all of their digits.
+    /// Prints a stored value on one line as JSON: numbers keep all of their digits.
     pub(crate) fn exact(&mut self, value: &Json) -> Result<(), Failure> {
         self.raw(&inert_json(value.as_str()))
     }
 
-    /// Prints safe text and a line break.
+    /// Prints text that is safe for a terminal already, and a line break.
     pub(crate) fn raw(&mut self, safe: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         writeln!(out, "{safe}")?;

@@ -19,7 +19,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns safe text of at most `most` characters, with `…` where it was cut.
+/// Returns the text made safe for a terminal, with at most `most` characters, and `…` where it was cut.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let shown = shown(text);
     match shown.char_indices().nth(most) {
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// The console of `agents` shows text of models, too.
+    /// Checks the copy of the table: the console of `agents` shows text of models, too.
     #[test]
     fn the_table_of_characters_is_that_of_the_console() {
         let table = |source: &str| {

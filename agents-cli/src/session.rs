@@ -8,20 +8,20 @@ use agents_runtime::{Approvals, Client, FileKeyring, Principal, Roles, Runtime, 
 use agents_store::{Approval, Run, Store};
 use std::{path::Path, sync::Arc};
 
-/// Store with its keys, and whoever acts.
+/// Store of a command with its keys, and the person for whom the command acts.
 pub(crate) struct Session {
     pub(crate) store: Arc<dyn Store>,
-    /// Client that has the keys, if the keyring is there.
+    /// Client of the store, which has the keys if the keyring was found.
     client: Client,
-    /// Keyring that is not there, in words.
+    /// Name of the keyring that was not found, for errors; `None` if it was.
     missing_keyring: Option<String>,
     pub(crate) who: Principal,
-    /// Tenant that exists for this session; `None` for all.
+    /// Tenant whose runs the user of the command may see; `None` for all.
     pub(crate) tenant: Option<String>,
 }
 
 impl Session {
-    /// Opens the store. Nothing is created.
+    /// Opens the store. A store that is not there is an error, and is not created.
     pub(crate) async fn open(args: SessionArgs, tenant: Option<String>) -> Result<Self, Failure> {
         let store = open_store(&args.store).await?;
         let keyring = match args.keyring {
@@ -62,12 +62,12 @@ impl Session {
         })
     }
 
-    /// Returns the client, for whatever needs no keys.
+    /// Returns the client, for work that needs no keys.
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Returns the client, for whatever reads contents.
+    /// Returns the client, for work that reads contents; an error if the keyring was not found.
     pub(crate) fn with_keys(&self) -> Result<&Client, Failure> {
         match &self.missing_keyring {
             None => Ok(&self.client),
@@ -75,7 +75,7 @@ impl Session {
         }
     }
 
-    /// Returns the requests, for whoever decides.
+    /// Returns the requests for approval, for commands that decide; an error if the keyring was not found.
     pub(crate) fn approvals(&self) -> Result<Approvals, Failure> {
         Ok(self.with_keys()?.approvals())
     }
@@ -84,7 +84,7 @@ impl Session {
         self.tenant.as_deref().is_none_or(|own| own == tenant)
     }
 
-    /// Returns a run that exists for this session.
+    /// Returns the run with this id; an error if the user of the command may not see it.
     pub(crate) async fn run(&self, id: &str) -> Result<Run, Failure> {
         let found = self.store.run(id).await?;
         found
@@ -92,7 +92,7 @@ impl Session {
             .ok_or_else(|| crate::wording::no_run(id))
     }
 
-    /// Returns a request that exists for this session.
+    /// Returns the request for approval with this id; an error if the user of the command may not see it.
     pub(crate) async fn request(&self, id: &str) -> Result<Approval, Failure> {
         let found = self.store.approval(id).await?;
         let own = found.filter(|request| self.sees(&request.tenant_id));

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum length of a cell, in characters.
 const LONGEST: usize = 240;
 
-/// Table with a heading for each column.
+/// Table that a command prints, with a heading for each column.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -19,7 +19,7 @@ impl Table {
         }
     }
 
-    /// Adds a row. Its cells are made safe, and cut.
+    /// Adds a row. Its cells are made safe for a terminal, and cut if they are too long.
     pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
         let cells = cells.map(|cell| match cell {
             "" => "-".to_owned(),

@@ -23,7 +23,7 @@ pub(crate) fn no_keyring_beside() -> String {
     "the store has no keyring beside it".to_owned()
 }
 
-/// `missing` names the keyring that is not there.
+/// Failure of a command that needs keys; `missing` names the keyring that was not found.
 pub(crate) fn keyring_needed(missing: &str) -> Failure {
     Failure::failed(format!(
         "{missing}, without which nobody can read the contents of the store; name it with --keyring FILE"
@@ -43,7 +43,7 @@ pub(crate) fn without_postgres() -> Failure {
     )
 }
 
-/// The address is not named: it may have a password.
+/// Failure of a command whose `--store` is no store. The address is not named: it may have a password.
 pub(crate) fn not_a_store() -> Failure {
     Failure::Usage(
         "--store, or AGENTS_STORE, is no store; name one as sqlite:FILE or postgres://USER@HOST/DATABASE".to_owned(),

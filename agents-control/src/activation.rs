@@ -25,18 +25,18 @@ enum What {
 }
 
 impl ControlPlane {
-    /// Activates a profile in place of the active one of the same tier and purpose. All processes use the new profile
-    /// within a second.
+    /// Prepares the activation of a profile in place of the active one of the same tier and purpose. All processes use
+    /// the new profile within a second.
     pub fn activate(&self, profile: ModelProfile) -> Change<'_> {
         self.change(What::Activate(Box::new(profile)))
     }
 
-    /// Activates an earlier version of a profile again, by its number in the store.
+    /// Prepares the activation of an earlier version of a profile, by its number in the store.
     pub fn rollback(&self, version: u64) -> Change<'_> {
         self.change(What::Rollback(version))
     }
 
-    /// Ends the activity of a version, so that the tier above applies.
+    /// Prepares the deactivation of a version, so that the profile of the tier above applies.
     pub fn deactivate(&self, version: u64) -> Change<'_> {
         self.change(What::Deactivate(version))
     }
@@ -184,7 +184,7 @@ impl Plane {
         Ok(ProfileVersion::of(found)?.profile)
     }
 
-    /// Refuses a profile that the principal may not activate, and stores the refusal.
+    /// Checks that the principal may activate a profile. If not, the refusal is stored, and is the error.
     async fn permit(
         &self,
         profile: &ModelProfile,
@@ -200,7 +200,8 @@ impl Plane {
         }
     }
 
-    /// Refuses a tier that is not the principal's, and a principal without the role.
+    /// Checks that a tier is the principal's to change, and that the principal has the role for it. If not, the refusal
+    /// is stored, and is the error.
     async fn permit_for(
         &self,
         profile: &ModelProfile,
@@ -213,7 +214,7 @@ impl Plane {
         }
     }
 
-    /// Returns why a tier is not the principal's to change, if it is not.
+    /// Returns the reason why the principal may not change this tier; `None` if it may.
     fn not_permitted(&self, profile: &ModelProfile, principal: &Principal) -> Option<String> {
         let is_own = principal.tenant().is_some() && principal.tenant() == profile.tier.org_id();
         if !principal.is_operator() && !is_own {
@@ -229,7 +230,7 @@ impl Plane {
     }
 }
 
-/// Returns why an override is refused, if it is.
+/// Returns the reason why a profile may not override the ones above it; `None` if it may.
 fn refusal(
     active: &ActiveProfiles,
     profile: &ModelProfile,

@@ -14,7 +14,7 @@ use std::{
 };
 use tokio::{runtime::Handle, time::Instant};
 
-/// Number of failures in a row, in all processes, after which a circuit opens.
+/// Number of failures in a row, in all processes, after which a circuit opens: the model is not asked for a while.
 const FAILURES: u32 = 5;
 /// Time for which an open circuit lets no request through.
 const OPEN: Duration = Duration::from_secs(10);
@@ -25,7 +25,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Time within which the store may not have heard yet that this process opened a circuit.
 const UNKNOWN: Duration = Duration::from_secs(2);
 
-/// Subject of a circuit: a model with the credential that it is asked with.
+/// Subject of a circuit, which stops requests to a model that fails: the model with the credential that it is asked
+/// with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CircuitKey {
     pub(crate) provider: String,
@@ -33,7 +34,7 @@ pub(crate) struct CircuitKey {
     pub(crate) credential: Option<String>,
 }
 
-/// Circuit of a model in a profile, as operators see it.
+/// Circuit of a model in a profile, as operators see it: whether the model is asked at present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelCircuit {
@@ -73,7 +74,7 @@ impl State {
     }
 }
 
-/// Circuits that are open, as far as this process knows.
+/// Circuits that are open (their models are not asked), as far as this process knows.
 pub(crate) struct Circuits {
     states: Mutex<HashMap<String, State>>,
     store: Arc<dyn ControlStore>,
@@ -91,7 +92,7 @@ pub(crate) struct Permit {
     is_over: bool,
 }
 
-/// Error of a request that an open circuit refuses, with the time until another try makes sense.
+/// Error of a request that an open circuit does not let pass, with the time until another try makes sense.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Open(pub(crate) Duration);
 
@@ -104,7 +105,7 @@ impl Circuits {
         }
     }
 
-    /// Takes over which circuits are open in the store, each with the time that is left.
+    /// Takes over from the store which circuits are open, each with the time that is left.
     pub(crate) fn sync(&self, open: Vec<(String, Duration)>) {
         let mut states = self.states();
         let is_known = |name: &str| open.iter().any(|(open, _)| open == name);
@@ -163,7 +164,7 @@ impl Circuits {
 }
 
 impl Permit {
-    /// Returns `true` if the request tests whether the model answers again.
+    /// Returns `true` if the request is the one that tests whether the model answers again.
     pub(crate) fn is_probe(&self) -> bool {
         self.is_probe
     }
@@ -177,7 +178,7 @@ impl Permit {
         self.is_over = true;
     }
 
-    /// Records that the model has answered, even if it only refused.
+    /// Records that the model has answered, so that its circuit closes; a refusal is an answer, too.
     pub(crate) async fn answered(mut self) {
         self.is_over = true;
         // The answer to a request from before the circuit opened does not close it.
@@ -194,8 +195,8 @@ impl Permit {
         }
     }
 
-    /// Records that the model has failed, once the log has the request. A store that does not answer opens no circuit, and
-    /// holds no money either: until it answers again, no request is sent.
+    /// Records that the model has failed, once the log has the request; the circuit may open. A store that does not
+    /// answer opens no circuit, and holds no money either: until it answers again, no request is sent.
     pub(crate) async fn failed(mut self) {
         self.is_over = true;
         let Circuits { store, .. } = &*self.circuits;
@@ -225,7 +226,7 @@ impl Permit {
 }
 
 impl Drop for Permit {
-    /// Lets another request be the probe, if this one was cut off.
+    /// Lets another request test the model, if this one was cut off.
     fn drop(&mut self) {
         if !self.is_probe || self.is_over {
             return;
@@ -265,7 +266,7 @@ mod tests {
         }
     }
 
-    /// Processes with one store, whose clock goes with the clock of the test.
+    /// Several processes with one store, for tests; the store's clock goes with the clock of the test.
     struct World {
         store: SqliteStore,
         now: Arc<AtomicU64>,
@@ -307,7 +308,7 @@ mod tests {
         }
     }
 
-    /// Sends a request, whose end is in the log, and tells the circuit of it.
+    /// Sends a request whose end is in the log, and records it with the circuit.
     async fn ends(circuits: &Arc<Circuits>, failed: bool) {
         let permit = circuits.enter(&key()).await.unwrap();
         let hold = Hold {

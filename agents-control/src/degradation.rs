@@ -9,24 +9,25 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// Largest number of runs that are remembered. Of more, the one that failed longest ago is forgotten, and a degraded one
-/// only if there is no other.
+/// Maximum number of runs whose failures are remembered. Of more, the one that failed longest ago is forgotten, and a
+/// degraded one only if there is no other.
 const MOST: usize = 10_000;
 
-/// Answers of the runs of this process that did not fit. Another process that goes on with a run counts anew.
+/// Count of answers that did not fit, for the runs of this process. A run with too many goes on with a better purpose.
+/// Another process that goes on with a run counts anew.
 #[derive(Debug, Default)]
 pub(crate) struct Failures(Mutex<HashMap<(String, PurposeKey), Run>>);
 
 #[derive(Debug, Default)]
 struct Run {
-    /// Times of failures in a row, the oldest first.
+    /// Times of the failures in a row so far, the oldest first.
     failed: VecDeque<Instant>,
     is_degraded: bool,
 }
 
 impl Failures {
-    /// Counts an answer. An answer that fits ends a row of failures. If no row of failures has made the run use a
-    /// better purpose, the run is forgotten.
+    /// Counts whether an answer fits. An answer that fits ends a row of failures. If no row of failures has made the
+    /// run use a better purpose, the run is forgotten.
     pub(crate) fn judge(&self, run: &str, purpose: &PurposeKey, fits: bool) {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (run.to_owned(), purpose.clone());

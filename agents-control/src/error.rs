@@ -45,7 +45,7 @@ impl ControlError {
         }
     }
 
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, by which callers decide what to do.
     pub fn kind(&self) -> ControlErrorKind {
         self.kind
     }

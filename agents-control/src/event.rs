@@ -9,27 +9,27 @@ use std::{fmt, sync::Arc};
 pub enum ControlEvent {
     /// A model is not asked any more, because its requests fail again and again: `llm.circuit.opened`.
     CircuitOpened {
-        /// Name of the provider that serves the model.
+        /// Name of the provider that serves the failing model.
         provider: String,
         /// Name of the model that is not asked any more.
         model: String,
     },
     /// The model answers again, and is asked again: `llm.circuit.closed`.
     CircuitClosed {
-        /// Name of the provider that serves the model.
+        /// Name of the provider that serves the model that answers again.
         provider: String,
         /// Name of the model that is asked again.
         model: String,
     },
     /// The sum of what was spent and is held today has reached 80 % of the cap: `llm.budget.warning`. It comes once a day.
     BudgetWarning {
-        /// Id of the organisation (tenant) whose cap it is.
+        /// Id of the organisation (tenant) whose cap on costs is almost reached.
         org_id: String,
-        /// Id of the workspace whose cap it is; `None` for the organisation itself.
+        /// Id of the workspace whose cap on costs is almost reached; `None` for the organisation itself.
         domain_id: Option<String>,
-        /// Purpose of the requests that are summed up.
+        /// Purpose of the requests to which the cap applies.
         purpose: PurposeKey,
-        /// Cap on the cost of a day, in billionths of a dollar.
+        /// Cap on the costs of a day, in billionths of a dollar.
         cap_nanos: u64,
     },
 }
@@ -56,7 +56,7 @@ impl Subscribers {
         self.0.push(Arc::new(subscriber));
     }
 
-    /// Tells the subscribers, and writes a log line.
+    /// Tells all subscribers of an event, and writes a log line about it.
     pub(crate) fn tell(&self, event: &ControlEvent) {
         match event {
             ControlEvent::CircuitOpened { provider, model } => {

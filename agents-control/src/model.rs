@@ -21,8 +21,8 @@ pub struct Controlled {
 }
 
 impl Controlled {
-    /// Answers a request, and returns all that was sent for it as well: which models were asked, how long each took, and
-    /// what it cost. [`chat`](Model::chat) returns the result alone.
+    /// Answers a request. The result has also all that was sent for it: which models were asked, how long each took,
+    /// and what it cost. [`chat`](Model::chat) returns the reply alone.
     pub async fn answer(&self, request: Request<'_>) -> Answer {
         self.plane.answer(&self.purpose, &self.scope, request).await
     }

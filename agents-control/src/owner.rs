@@ -3,7 +3,8 @@
 use crate::{Candidate, CredentialSource, ResolvedProfile, circuit::CircuitKey};
 use agents_core::{secret::SecretOwner, tool::Scope};
 
-/// Returns whose credential a model is asked with in a scope, and the name of the credential; `None` for none.
+/// Returns the owner and the name of the credential with which a model is asked in a scope; `None` if it is asked
+/// without one.
 pub(crate) fn owner<'a>(
     profile: &'a ResolvedProfile,
     scope: &Scope,
@@ -32,7 +33,7 @@ pub(crate) fn named(owner: &SecretOwner, name: &str) -> String {
     format!("{owner:?} {name}")
 }
 
-/// Returns the circuit of a model of a profile in a scope.
+/// Returns the key of the circuit for a model of a profile in a scope.
 pub(crate) fn circuit_of(
     profile: &ResolvedProfile,
     scope: &Scope,

@@ -74,7 +74,7 @@ pub(crate) struct Plane {
     read: Mutex<Read>,
 }
 
-/// Profiles that were read last, and the time at which they were.
+/// Profiles that were read from the store last, and the time of that.
 #[derive(Default)]
 struct Read {
     profiles: Arc<ActiveProfiles>,
@@ -103,7 +103,7 @@ impl ControlPlane {
         }
     }
 
-    /// Changes the control plane while its builder methods set it up.
+    /// Changes the control plane by a builder method, while it is set up.
     fn set(mut self, set: impl FnOnce(&mut Plane)) -> Self {
         let plane = Arc::get_mut(&mut self.plane);
         set(plane.expect("a control plane is set up before it is cloned or used"));
@@ -357,7 +357,7 @@ impl ControlPlane {
         Ok(self.plane.store.usage_daily(filter).await?)
     }
 
-    /// Returns the model that stands for a purpose in a scope.
+    /// Returns the model that stands for a purpose in a scope: it asks the models of the active profile.
     pub fn model(&self, purpose: impl Into<PurposeKey>, scope: impl Into<Scope>) -> Controlled {
         let purpose = purpose.into();
         Controlled {
@@ -369,7 +369,7 @@ impl ControlPlane {
     }
 }
 
-/// Begin of the names of models that stand for a purpose.
+/// Prefix of the names of models that stand for a purpose.
 const PURPOSE: &str = "purpose/";
 
 impl Purposes for ControlPlane {
@@ -396,7 +396,7 @@ pub(crate) fn key(purpose: &PurposeKey, scope: &Scope) -> BudgetKey {
 }
 
 impl Plane {
-    /// Returns the profiles that are active now, or were half a second ago.
+    /// Returns the profiles that are active, as this process has read them half a second ago at most.
     pub(crate) async fn active(&self) -> Result<Arc<ActiveProfiles>, ControlError> {
         let mut read = self.read.lock().await;
         if read.at.is_some_and(|at| at.elapsed() < FRESH) {
@@ -417,8 +417,7 @@ impl Plane {
         Ok(read.profiles.clone())
     }
 
-    /// Makes the control plane read its profiles from the store again before the next request, for instance after a
-    /// change.
+    /// Has the profiles read from the store again before the next request, for instance after a change.
     pub(crate) async fn forget(&self) {
         self.read.lock().await.at = None;
     }

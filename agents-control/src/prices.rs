@@ -21,11 +21,11 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default)]
 pub struct Prices {
     own: Vec<Own>,
-    /// Names of providers in the table, by the names that the control plane has for them.
+    /// Names that the table has for providers, by the names that the control plane has for them.
     names: HashMap<String, String>,
 }
 
-/// Price that was set, in billionths for a million tokens.
+/// Price of a model that the application has set, in billionths for a million tokens.
 #[derive(Clone, Debug)]
 struct Own {
     models: Pattern,
@@ -56,7 +56,7 @@ impl Prices {
         self
     }
 
-    /// Returns the cost of a usage; `None` if it is not known.
+    /// Returns the cost of these tokens of a model; `None` if the model has no price.
     pub fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<Cost> {
         let name = format!("{provider}/{model}");
         if let Some(own) = self.own.iter().find(|own| own.models.matches(&name)) {
@@ -68,7 +68,7 @@ impl Prices {
         self.in_table(provider, model, usage)
     }
 
-    /// Returns the largest cost of a request with at most so many tokens; `None` if it is not known.
+    /// Returns the largest cost of a request with at most so many tokens; `None` if the model has no price.
     pub(crate) fn largest(
         &self,
         provider: &str,
@@ -125,8 +125,8 @@ impl Prices {
     }
 }
 
-/// Returns dollars as billionths, rounded up. A millionth part of a billionth is an error of the arithmetic, and is no
-/// reason to round up.
+/// Returns dollars as billionths, rounded up; `None` if the number is no amount. A millionth part of a billionth is an
+/// error of the arithmetic, and is no reason to round up.
 #[cfg(feature = "prices")]
 fn nanos(dollars: f64) -> Option<u64> {
     if !(dollars.is_finite() && dollars >= 0.0) {

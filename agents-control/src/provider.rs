@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Model that a provider makes a client of.
+/// Model for which a provider is to make a client.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Target<'a> {
@@ -26,7 +26,7 @@ pub struct Target<'a> {
 
 type Make = Arc<dyn Fn(&Target<'_>) -> Arc<dyn Model> + Send + Sync>;
 
-/// Key under which the client for a model is kept. Later requests to the same model use the client again.
+/// Key by which the client for a model is found again for later requests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ClientKey {
     pub(crate) provider: String,
@@ -37,12 +37,12 @@ pub(crate) struct ClientKey {
 }
 
 struct Client {
-    /// Hash of the key that the client sends, by which a changed key is noticed.
+    /// Hash of the API key that the client sends, by which a changed key is noticed.
     sends: u64,
     model: Arc<dyn Model>,
 }
 
-/// Providers by name, with the clients that they have made.
+/// Providers of a control plane, by name, with the clients that they have made.
 #[derive(Default)]
 pub(crate) struct Providers {
     makers: HashMap<String, Make>,
@@ -60,7 +60,8 @@ impl Providers {
         self.makers.insert(name, make);
     }
 
-    /// Returns the client of a model, which is made once for each key; `None` if there is no such provider.
+    /// Returns the client that asks a model. It is made once, and anew if the API key has changed. `None` if there is
+    /// no such provider.
     pub(crate) fn client(
         &self,
         of: &ClientKey,

@@ -65,7 +65,8 @@ impl RetryBudgets {
         self.change(tenant, earned, RETRY).await
     }
 
-    /// Changes what is left to a tenant in the store. Returns `false` if nothing was changed. What was earned counts later then.
+    /// Changes the retries that a tenant has left in the store. Returns `false` if nothing was changed: then, what was
+    /// earned counts later.
     async fn change(&self, tenant: &str, earned: u32, taken: u32) -> bool {
         let change = RetryChange {
             earned,

@@ -33,7 +33,7 @@ pub(crate) fn open_circuit(candidate: &Candidate, wait: Duration) -> ModelError 
     .with_retry_after(wait)
 }
 
-/// Adds to an error what happened before it.
+/// Returns the error with the failure of the model before it added to its text.
 pub(crate) fn after(error: &ModelError, before: Option<(&str, &ModelError)>) -> ModelError {
     let Some((model, before)) = before else {
         return error.clone();

@@ -5,7 +5,7 @@ use std::{
     task::{Context, Poll},
 };
 
-/// Stack that one level may need, in bytes: in a build without optimisation it is about 80 kB.
+/// Number of bytes of stack that one level of recursion may need: in a build without optimisation it is about 80 kB.
 const LEVEL: usize = 256 * 1024;
 
 /// Size, in bytes, of a stretch of stack that is put on the heap.
@@ -22,7 +22,7 @@ pub(crate) fn deep<R>(work: impl FnOnce() -> R) -> R {
 pub(crate) struct Deep<F>(Option<Pin<Box<F>>>);
 
 impl<F: Future> Deep<F> {
-    /// Puts the work on the heap.
+    /// Wraps the work in a box, so that it does not lie on the caller's stack.
     pub(crate) fn of(work: F) -> Self {
         Deep(Some(Box::pin(work)))
     }

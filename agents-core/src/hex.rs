@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-/// Returns two letters for each byte.
+/// Returns bytes in lower-case hexadecimal, two digits for each byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let text = bytes.iter().flat_map(|byte| letters(*byte)).collect();
     // Letters and digits are text.
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Returns two letters for each byte of the first half of a digest: an id, which is shared.
+/// Returns the first half of a digest in hexadecimal (32 digits), as an id that can be shared.
 pub(crate) fn id(digest: &[u8; 32]) -> Arc<str> {
     let mut text = [0; 32];
     for (pair, byte) in text.chunks_exact_mut(2).zip(digest) {
@@ -17,7 +17,7 @@ pub(crate) fn id(digest: &[u8; 32]) -> Arc<str> {
     str::from_utf8(&text).unwrap_or_default().into()
 }
 
-/// Returns the letters of a byte.
+/// Returns the two hexadecimal digits of a byte.
 fn letters(byte: u8) -> [u8; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     [

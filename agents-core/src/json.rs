@@ -27,7 +27,7 @@ impl Json {
         serde_json::from_str::<&RawValue>(text.as_ref()).map(|raw| Json(raw.to_owned().into()))
     }
 
-    /// Creates `null`.
+    /// Creates the JSON `null`.
     pub(crate) fn null() -> Self {
         Json(RawValue::NULL.to_owned().into())
     }
@@ -40,12 +40,12 @@ impl Json {
         to_raw_value(value).map(|raw| Json(raw.into()))
     }
 
-    /// Creates a JSON string.
+    /// Creates a JSON string of this text.
     pub fn string(text: &str) -> Self {
         Json(to_raw_value(text).unwrap_or_default().into())
     }
 
-    /// Returns the JSON text.
+    /// Returns the JSON as the text that was kept.
     pub fn as_str(&self) -> &str {
         self.0.get()
     }
@@ -109,8 +109,8 @@ impl fmt::Debug for Json {
     }
 }
 
-/// Returns JSON with sorted keys and no white space. Numbers keep their digits, so that two integers beyond 2^53 do not
-/// become one; `1.0` and `1` stay two inputs.
+/// Returns JSON with sorted keys and no white space, so that equal values have equal texts. Numbers keep their digits,
+/// so that two integers beyond 2^53 do not become one; `1.0` and `1` stay two inputs.
 pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     if is_canonical(json) {
         return Cow::Borrowed(json);

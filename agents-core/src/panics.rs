@@ -21,18 +21,18 @@ pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(caught)
 }
 
-/// Runs asynchronous user code in the same way.
+/// Runs asynchronous user code; `Err` is the message of a panic in it.
 pub(crate) async fn guarded_while<R>(work: impl Future<Output = R>) -> Result<R, String> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.map_err(caught)
 }
 
-/// Reason why a part that the user brought, such as a cache, gave no result.
+/// Reason why something that the user brought, such as a cache, gave no result.
 #[derive(Debug)]
 pub(crate) enum Amiss {
-    /// The part, such as a cache, panicked.
+    /// The extension, such as the cache, panicked.
     Panicked,
-    /// The part did not answer in time.
+    /// The cache, or whatever it is, did not answer in time.
     Silent,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Amiss {
     }
 }
 
-/// Waits for user code whose result a call needs, for at most `patience`.
+/// Waits for user code whose result a call needs, for at most `patience`. A panic and a late answer are errors.
 pub(crate) async fn patiently<R>(
     patience: Duration,
     work: impl Future<Output = R>,
@@ -62,7 +62,7 @@ pub(crate) async fn patiently<R>(
     })
 }
 
-/// Runs a callback that only observes. A panic in it is logged.
+/// Runs a callback that only observes, such as a subscriber. A panic in it is logged, and nothing fails.
 pub(crate) fn told(whom: &str, masker: &Masker, tell: impl FnOnce()) {
     if let Err(panic) = guarded(tell) {
         let panic = masker.text(&panic);
@@ -70,7 +70,7 @@ pub(crate) fn told(whom: &str, masker: &Masker, tell: impl FnOnce()) {
     }
 }
 
-/// Returns a function that makes the error for code that should have returned data; `what` is the place.
+/// Returns a function that turns the message of a panic into an error; `what` names the code that panicked.
 pub(crate) fn error(what: impl AsRef<str>) -> impl FnOnce(String) -> Error {
     move |panic| {
         let message = format!("{} panicked: {panic}", what.as_ref());
@@ -78,7 +78,8 @@ pub(crate) fn error(what: impl AsRef<str>) -> impl FnOnce(String) -> Error {
     }
 }
 
-/// Asks an agent about itself. A panic is an error of the agent, since its attribute holds expressions.
+/// Calls a method by which an agent describes itself. A panic is an error of the agent, since its attribute holds
+/// expressions.
 pub(crate) fn said_by<T>(name: &str, say: impl FnOnce() -> T) -> Result<T, Error> {
     guarded(say).map_err(error(format!("agent `{name}`")))
 }
@@ -101,7 +102,7 @@ fn caught(panic: Box<dyn Any + Send>) -> String {
     said
 }
 
-/// Returns the message of a panic.
+/// Returns the text with which code has panicked.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()

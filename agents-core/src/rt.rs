@@ -49,8 +49,8 @@ use crate::{
 pub use futures_util::future::BoxFuture;
 use std::{error::Error as StdError, marker::PhantomData};
 
-/// Type that a macro made. The macro marks it by its name. If another type has the name too, the mark goes to that type,
-/// and the bound on the generated type fails.
+/// Type that `#[tool]` or `#[agent]` has made; the macro implements the trait for it by its name. If another type has
+/// the name too, the trait is implemented for that type, and the bound on the generated type fails.
 #[diagnostic::on_unimplemented(
     message = "the generated type `{Self}` has the name of another type",
     label = "give the generated type another name with `name = \"..\"`",
@@ -58,7 +58,7 @@ use std::{error::Error as StdError, marker::PhantomData};
 )]
 pub trait GeneratedType {}
 
-/// Parts of a function's return type: `<io::Result<T> as Returns>::Ok`.
+/// Parts of a function's return type, for generated code: `<io::Result<T> as Returns>::Ok`.
 pub trait Returns {
     /// Type of the value that the function returns if it succeeds.
     type Ok;
@@ -76,7 +76,7 @@ impl<T, E> Returns for std::result::Result<T, E> {
 pub struct FailureProbe<'a, E>(pub &'a E);
 
 impl<E: ToolFailure> FailureProbe<'_, E> {
-    /// Returns the code and the wait of the error.
+    /// Returns the code that the error type declares, and the wait that it asks for.
     pub fn facts(&self) -> (Code, Option<Duration>) {
         (self.0.code(), self.0.retry_after())
     }
@@ -153,7 +153,7 @@ impl<E> NoSource<E> for &SourceProbe<'_, E> {}
 pub struct HashProbe<'a, T>(pub &'a T);
 
 impl<T: Hash> HashProbe<'_, T> {
-    /// Feeds the injected value itself to the hash.
+    /// Feeds the injected value itself to the hash, so that values that differ have different results in a cache.
     pub fn feed(&self, mut state: &mut dyn Hasher) {
         self.0.hash(&mut state);
     }
@@ -201,7 +201,7 @@ pub trait Fails {
 
 /// Arms that `on_error!(Tool, ..)` writes. The tool's own `on_error` asks them through [`ArmsProbe`].
 pub trait OnError: Fails {
-    /// Returns the plan of the arms.
+    /// Returns the plan of the arms for a failure; `None` if no arm decides.
     fn decide_by_arms(&self, error: CallError<'_, Self::With>, cx: &ErrorContext) -> Option<Plan>;
 
     /// Returns the repair agents that the arms name.
@@ -215,12 +215,12 @@ pub trait OnError: Fails {
 pub struct ArmsProbe<'a, T>(pub &'a T);
 
 impl<T: OnError> ArmsProbe<'_, T> {
-    /// Returns the plan of the arms.
+    /// Returns the plan of the tool's arms for a failure; `None` if no arm decides.
     pub fn on_error(&self, error: CallError<'_, T::With>, cx: &ErrorContext) -> Option<Plan> {
         self.0.decide_by_arms(error, cx)
     }
 
-    /// Returns the repair agents that the arms name.
+    /// Returns the repair agents that the tool's arms name.
     pub fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         self.0.fixers_of_arms()
     }
@@ -247,7 +247,7 @@ pub trait NoFixers {
 
 impl<T: Fails> NoFixers for &ArmsProbe<'_, T> {}
 
-/// Results of `in_doubt`, which are in scope there by their names.
+/// Functions that give the result of `in_doubt`, such as `done`; they are in scope there by their names.
 pub mod doubts {
     pub use crate::tool::{done, not_done, unknown};
 }
@@ -284,7 +284,7 @@ pub fn known<T>(known: InDoubt<T>) -> Result<InDoubt<T>, CannotTell> {
     Ok(known)
 }
 
-/// Converts the result of `in_doubt` for the run. A reason why the effect cannot be found out is logged.
+/// Converts the result of `in_doubt` for the run. If the effect cannot be found out, the reason is logged.
 pub fn found_out<T: ToolOutput>(
     known: Result<InDoubt<T>, CannotTell>,
     cx: &ToolContext,
@@ -301,9 +301,9 @@ pub fn found_out<T: ToolOutput>(
     }
 }
 
-/// Fallback for a tool without `in_doubt`, whose attribute otherwise gives the type a method of this name.
+/// Fallback for a tool without `in_doubt`: `__in_doubt` is then this method, which cannot tell anything.
 pub trait SaysNothing: MayBeInDoubt {
-    /// Returns that the effect is unknown.
+    /// Returns that the effect of the execution is unknown.
     fn __in_doubt<A>(
         &self,
         _: A,
@@ -315,7 +315,7 @@ pub trait SaysNothing: MayBeInDoubt {
 
 impl<T: MayBeInDoubt> SaysNothing for T {}
 
-/// Results of `undo`, which are in scope there by their names.
+/// Functions that give the result of `undo`, such as `undone`; they are in scope there by their names.
 pub mod undos {
     pub use crate::tool::{conflict, undone};
 }
@@ -342,7 +342,7 @@ pub trait MayBeUndone {
     note = "if the arguments are enough, write `undo(_) => ..`, or `undo!(.., |_| ..)`"
 )]
 pub trait ReadBack: Sized {
-    /// Reads the stored output.
+    /// Reads the output of a call that was stored, so that it can be undone.
     ///
     /// # Errors
     /// When it does not fit the type.
@@ -371,7 +371,7 @@ impl<E: Display> From<E> for CannotUndo {
 pub struct Undoing<T>(pub T);
 
 impl Undoing<Result<Undone, CannotUndo>> {
-    /// Returns the value itself.
+    /// Returns the result of the tool's `undo` as it is.
     ///
     /// # Errors
     /// Those of the value.
@@ -381,7 +381,7 @@ impl Undoing<Result<Undone, CannotUndo>> {
 }
 
 impl Undoing<Result<(), CannotUndo>> {
-    /// Returns that the call is undone.
+    /// Returns that the call is undone, for an `undo` that ends with `Ok(())`.
     ///
     /// # Errors
     /// Those of the value.
@@ -390,9 +390,9 @@ impl Undoing<Result<(), CannotUndo>> {
     }
 }
 
-/// Any other value of an `undo`.
+/// Conversion of the value of an `undo` that has another type.
 pub trait Said<T> {
-    /// Converts the value for the run.
+    /// Converts the value that the tool's `undo` gives into the outcome for the run.
     ///
     /// # Errors
     /// When the call could not be undone.
@@ -410,14 +410,14 @@ impl<T> Said<T> for Undoing<T> {
     }
 }
 
-/// Value that says what an `undo` came to.
+/// Value that an `undo` may return, such as `()` or [`Undone`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what the undo came to",
     label = "expected `undone()`, `conflict(\"..\")`, or a `Result` of them or of `()`",
     note = "write `Ok(undone())` or `Ok(conflict(\"what was changed since\"))` behind what undoes the call; a future is awaited, `.await`"
 )]
 pub trait SaysUndone {
-    /// Converts the value for the run.
+    /// Converts the value into what became of the call, for the run.
     ///
     /// # Errors
     /// When the call could not be undone.
@@ -442,7 +442,7 @@ impl<E: Display> SaysUndone for Result<(), E> {
     }
 }
 
-/// Converts the result of `undo` for the run.
+/// Converts the result of the tool's `undo` into that of the trait's method.
 ///
 /// # Errors
 /// When the call could not be undone.
@@ -450,7 +450,7 @@ pub fn undoing(undone: Result<Undone, CannotUndo>) -> Result<Undone, ToolError> 
     undone.map_err(|CannotUndo(error)| error)
 }
 
-/// Fallback for a tool without `undo`, whose attribute otherwise gives the type functions of these names.
+/// Fallback for a tool without `undo`: generated code then finds this constant and this method.
 pub trait HasNoUndo: MayBeUndone + Tool {
     /// Is `false`: the tool has no undo.
     const __HAS_UNDO: bool = false;
@@ -469,7 +469,7 @@ pub trait HasNoUndo: MayBeUndone + Tool {
 
 impl<T: MayBeUndone + Tool> HasNoUndo for T {}
 
-/// Declares that a tool can undo its calls, if it can.
+/// Returns the tool's spec, which says that calls can be undone if `has_undo` is `true`.
 #[must_use]
 pub fn with_undo(spec: ToolSpec, has_undo: bool) -> ToolSpec {
     match has_undo {
@@ -478,7 +478,8 @@ pub fn with_undo(spec: ToolSpec, has_undo: bool) -> ToolSpec {
     }
 }
 
-/// Stands for an argument in the check of `effect_description = ".."`, whatever its type can do.
+/// Placeholder for an argument when the compiler checks the names in `effect_description = ".."`, whatever the
+/// argument's type can do.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown;
 
@@ -488,7 +489,7 @@ impl Display for Shown {
     }
 }
 
-/// Returns the repair agents that these decisions name.
+/// Returns the repair agents that the decisions name.
 pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Arc<dyn Fixer>> {
     let steps = decisions.iter().flat_map(Decision::steps);
     steps
@@ -499,7 +500,8 @@ pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Ar
         .collect()
 }
 
-/// Item of a list of tools. Generated code calls `Listing(self).shared()`: the inherent method exists only for a tool.
+/// Item of a list of tools in `#[agent]`. Generated code calls `Listing(self).shared()`: the inherent method exists
+/// only for a tool.
 pub struct Listing<T>(pub T);
 
 impl<T: IntoTool> Listing<T> {
@@ -531,12 +533,12 @@ pub trait Listed: Sized {
 
 impl<T> Listed for T {}
 
-/// Tools behind `..` that are taken as a value: what can be iterated over, and sets.
+/// Tools behind `..` in a list that are taken as a value: what can be iterated over, and sets.
 ///
 /// Generated code calls `(more).__spread()`. Other values are borrowed by [`SpreadSource`], so that a source of tools may
 /// be a static.
 pub trait SpreadTools: Sized {
-    /// Returns the iterator or the set of tools itself.
+    /// Returns the value itself, an iterator or a set of tools.
     #[must_use]
     fn __spread(self) -> Self {
         self
@@ -549,7 +551,7 @@ impl SpreadTools for ToolSet {}
 
 /// Fallback of [`SpreadTools`] for any other value, such as a source of tools.
 pub trait SpreadSource {
-    /// Borrows the value, such as a source of tools.
+    /// Borrows the value, such as a source of tools, which may be a static.
     #[must_use]
     fn __spread(&self) -> &Self {
         self
@@ -563,7 +565,7 @@ pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) ->
     when(args, cx)
 }
 
-/// Converts a failure back to the error as the function returned it.
+/// Converts a failure's error, which was stored in the form for arms, back to the type that the function returned.
 pub fn unpacked<F: ToolFault>(error: CallError<'_, F::Type>) -> CallError<'_, F> {
     match error {
         CallError::InvalidArgs(raw, fault) => CallError::InvalidArgs(raw, fault),

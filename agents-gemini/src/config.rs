@@ -20,10 +20,10 @@ pub(crate) const KEY_HEADER: KeyHeader = KeyHeader {
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) name: String,
-    /// Id of the model, by which runs name it: `gemini/NAME`.
+    /// Id of the model, by which runs name it, such as `gemini/gemini-3-pro`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
-    /// Headers from the environment, for the default server alone.
+    /// Headers from the environment, which only the default server gets.
     default_headers: Headers,
     pub(crate) headers: Headers,
     /// Fields of `generationConfig` that the builder has set.
@@ -34,7 +34,7 @@ pub(crate) struct Config {
     pub(crate) is_new: bool,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
-    /// Credential that is looked up again for each request.
+    /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,
@@ -49,11 +49,11 @@ pub(crate) struct RequestTemplate {
     pub(crate) server: Server,
     pub(crate) whole: Endpoint,
     pub(crate) stream: Endpoint,
-    /// The field `generationConfig`, with a comma before it; empty if there are no settings.
+    /// JSON of the field `generationConfig`, with a comma before it; empty if there are no settings.
     pub(crate) generation: Vec<u8>,
-    /// Tools that the server runs itself, separated by commas.
+    /// JSON of the tools that the server runs itself, separated by commas.
     pub(crate) server_tools: Vec<u8>,
-    /// Other settings, each with a comma before it.
+    /// JSON of the other settings, each with a comma before it.
     pub(crate) settings: Vec<u8>,
 }
 
@@ -102,13 +102,13 @@ impl Config {
         }
     }
 
-    /// Sets the server, which gets nothing from the environment.
+    /// Sets the address of the server. No key or other header from the environment is sent there.
     pub(crate) fn set_base(&mut self, url: &str) {
         self.base = parse(url);
         self.default_headers = Headers::default();
     }
 
-    /// Sets a field of the request. The fields of `generationConfig` are set one by one.
+    /// Sets a field of the request. Fields of `generationConfig` join those that are set already.
     pub(crate) fn set_field(&mut self, name: String, value: Value) {
         match value {
             Value::Object(settings) if name == "generationConfig" => {
@@ -135,7 +135,7 @@ impl Config {
         self.credential = Some(credential);
     }
 
-    /// Returns the request template, and makes it at the first request.
+    /// Returns the request template. It is made at the first request.
     pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
         self.template
             .get_or_init(|| self.prepare())
@@ -200,7 +200,7 @@ impl Config {
     }
 }
 
-/// Advice for a missing or wrong key.
+/// Advice about a missing or wrong key, for errors.
 pub(crate) const KEY: &str = "set `.api_key(..)`, or the environment variable GEMINI_API_KEY (which is sent only to \
      Google, not to the server of `.base_url(..)`)";
 

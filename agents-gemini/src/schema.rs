@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Returns the schema of a tool's arguments, or `None` if the tool takes none.
+/// Returns the schema of a tool's arguments as the server takes it, or `None` if the tool has no arguments.
 pub(crate) fn of_parameters(schema: &Value) -> Option<Value> {
     let is_empty = |key| match schema.get(key) {
         None => true,
@@ -16,7 +16,7 @@ pub(crate) fn of_parameters(schema: &Value) -> Option<Value> {
     (!takes_none).then(|| supported(schema))
 }
 
-/// Returns the schema without keywords that the server does not know. What they demand is checked later anyway.
+/// Returns the schema without keywords that the server does not know. Values are checked against them later anyway.
 pub(crate) fn supported(schema: &Value) -> Value {
     let mut schema = schema.clone();
     clean(&mut schema);
@@ -55,7 +55,7 @@ fn clean(schema: &mut Value) {
     }
 }
 
-/// Replaces keywords by others that say the same.
+/// Replaces keywords of a schema by others that say the same and that the server knows.
 fn simplify(schema: &mut Map<String, Value>) {
     if let Some(definitions) = schema.remove("definitions") {
         schema.entry("$defs").or_insert(definitions);

@@ -9,7 +9,7 @@ use std::{
     fmt::{self, Display},
 };
 
-/// Maximum length of an address in bytes.
+/// Maximum length of a server's address in bytes. A longer text is refused.
 const MAX_LENGTH: usize = 4096;
 
 /// Address of a server. Its `Display` text omits the login and the query, which may be secrets.
@@ -29,7 +29,7 @@ pub struct Address {
     port: Option<u16>,
     /// Path prefix of a proxy: empty, or with a leading slash and no trailing one.
     path: String,
-    /// Query: empty, or with its question mark.
+    /// Query of the address: empty, or with its question mark.
     query: String,
     /// Value of `Authorization: Basic`, if the address had a user name or a password.
     login: Option<HeaderValue>,
@@ -40,7 +40,7 @@ pub struct Address {
 pub struct AddressError {
     /// Text that is no address, without anything that may be a login.
     pub address: String,
-    /// Reason why the text is no address.
+    /// Reason why the text is no address, in words.
     pub why: String,
 }
 
@@ -118,7 +118,8 @@ fn parse(text: &str, default_port: Option<u16>) -> Result<Address, AddressError>
     })
 }
 
-/// Removes everything from an address that may be a user name or a password, even if the address is invalid.
+/// Removes everything from an address that may be a user name or a password, so that an error can show it. The address
+/// may be invalid.
 fn without_login(text: &str) -> String {
     let Some((before, place)) = text.rsplit_once('@') else {
         return text.to_owned();
@@ -129,7 +130,7 @@ fn without_login(text: &str) -> String {
     }
 }
 
-/// Encodes a user name and a password as the value of `Authorization: Basic`.
+/// Encodes `user:password`, as an address has it, as the value of `Authorization: Basic`.
 fn basic(login: &str) -> Option<HeaderValue> {
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let mut login: Vec<u8> = percent_decode_str(user).collect();
@@ -169,7 +170,8 @@ impl Address {
         self.https
     }
 
-    /// Returns the URI of one of the server's endpoints, such as `api/chat`. The endpoint may have a query of its own.
+    /// Returns the URI of one of the server's endpoints, such as `api/chat`. The endpoint may have a query of its own,
+    /// to which that of the address is added.
     pub(crate) fn endpoint(&self, path: &str) -> Result<Uri, TransportError> {
         let query = match path.contains('?') {
             true => self.query.replacen('?', "&", 1),

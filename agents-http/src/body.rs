@@ -52,7 +52,8 @@ pub(crate) async fn exchange(
 /// ```
 pub struct Body {
     incoming: Incoming,
-    /// The connection that delivers the body, and the pool that gets it back at the end.
+    /// The connection that delivers the body, and the pool that gets it back at the end; `None` once it was given back
+    /// or has broken.
     source: Option<(Connection, Arc<Pool>)>,
     clock: Clock,
     taken: usize,
@@ -127,18 +128,20 @@ impl Body {
         }
     }
 
-    /// Lifts the time limit for the beginning of the reply.
+    /// Lifts the time limit for the beginning of the reply ([`Limits::first`](crate::Limits::first)): the caller has
+    /// seen the reply begin.
     pub fn begun(&mut self) {
         self.clock.begun();
     }
 
-    /// Shortens the time limit for the chunks that have not arrived.
+    /// Shortens the time limit for the chunks that have not arrived ([`Limits::idle`](crate::Limits::idle)). A longer
+    /// one changes nothing.
     pub fn shorten_timeout(&mut self, wait: Duration) {
         self.clock.shorten(wait);
     }
 
-    /// Reads the body to its end and passes it to `read`, without a copy if it came in one chunk. The body may be
-    /// incomplete; the second argument is then the reason.
+    /// Reads the body to its end, and passes all of it to `read`, without a copy if it came in one chunk. If the body
+    /// broke off, `read` gets what has arrived, and the reason as its second argument.
     pub async fn read_all<R>(mut self, read: impl FnOnce(&[u8], Option<TransportError>) -> R) -> R {
         let expected = self.remaining();
         let first = match self.next().await {
@@ -160,7 +163,7 @@ impl Body {
     }
 }
 
-/// Polls for the next chunk of the body. After the last one, the connection goes back to the pool.
+/// Polls for the next chunk of the body. After the last one, the connection goes back to the pool for the next request.
 fn poll_frame(
     incoming: &mut Incoming,
     source: &mut Option<(Connection, Arc<Pool>)>,

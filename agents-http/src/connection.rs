@@ -22,18 +22,18 @@ pub(crate) type HttpRequest = Request<Full<Bytes>>;
 
 pub(crate) struct Connection {
     requests: http1::SendRequest<Full<Bytes>>,
-    /// Reads and writes the bytes; `None` once the connection has ended.
+    /// Future of `hyper` that reads and writes the bytes of the connection; `None` once the connection has ended.
     driver: Option<Box<http1::Connection<Stream, Full<Bytes>>>>,
 }
 
-/// Reason why a request has no response, and the request itself if none of it was sent.
+/// Reason why a request has no response, and the request itself if none of it was sent, so that it can be sent again.
 pub(crate) struct Unanswered {
     pub(crate) request: Option<Box<HttpRequest>>,
     pub(crate) why: hyper::Error,
 }
 
 impl Connection {
-    /// Starts HTTP on a newly opened stream.
+    /// Starts HTTP on a newly opened stream, and returns the connection.
     pub(crate) async fn handshake(stream: Stream) -> hyper::Result<Connection> {
         let (requests, driver) = http1::handshake(stream).await?;
         Ok(Connection {
@@ -74,7 +74,7 @@ impl Connection {
         frame
     }
 
-    /// Reads and writes as many bytes as possible without waiting.
+    /// Reads and writes as many bytes of the connection as possible without waiting.
     pub(crate) fn drive(&mut self, cx: &mut Context<'_>) {
         if let Some(driver) = &mut self.driver
             && Pin::new(driver).poll(cx).is_ready()

@@ -1,6 +1,7 @@
 use std::{error::Error, fmt, time::Duration};
 
-/// Reason why a response is missing or incomplete. The texts come from the innermost cause, which is the most specific.
+/// Reason why the response to an HTTP request is missing or incomplete. The texts come from the innermost cause, which
+/// is the most specific.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransportError {
@@ -10,27 +11,27 @@ pub enum TransportError {
     Interrupted(String),
     /// A time limit of the client has passed before the response was complete.
     TimedOut {
-        /// Kind of the limit that has passed.
+        /// Kind of the time limit that has passed.
         limit: TimeLimit,
-        /// Length of the limit, as the client had set it.
+        /// Length of the time limit, as the client had set it.
         after: Duration,
     },
     /// The body is longer than this number of bytes.
     TooLong(usize),
-    /// The client's settings permit no connection.
+    /// The client's settings permit no connection, for this reason.
     Setup(String),
-    /// The client was used outside a tokio runtime.
+    /// The client was used outside a tokio runtime, which it needs.
     NoRuntime,
 }
 
-/// Time limit of [`Limits`](crate::Limits) on an exchange with a server.
+/// Time limit of [`Limits`](crate::Limits) that an exchange with a server has exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLimit {
-    /// Limit on the time in which no byte arrives.
+    /// Limit on the time in which no byte arrives: [`Limits::idle`](crate::Limits::idle).
     Idle,
-    /// Limit on the time until the reply begins.
+    /// Limit on the time until the reply begins: [`Limits::first`](crate::Limits::first).
     First,
-    /// Limit on the time of the whole exchange.
+    /// Limit on the time of the whole exchange: [`Limits::total`](crate::Limits::total).
     Total,
 }
 
@@ -67,7 +68,7 @@ impl fmt::Display for TransportError {
 
 impl Error for TransportError {}
 
-/// Returns the text of an error's innermost cause.
+/// Returns the text of an error's innermost cause: the last of the chain of `source()`.
 fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

@@ -14,7 +14,7 @@ use std::fmt;
 pub struct Headers(Vec<(String, String)>);
 
 impl Headers {
-    /// Sets a header; the last value for a name applies.
+    /// Sets a header. It replaces one of the same name, in upper or lower case.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         let (name, value) = (name.into(), value.into());
         self.0.retain(|(held, _)| !held.eq_ignore_ascii_case(&name));
@@ -40,7 +40,7 @@ impl Headers {
         self.0.is_empty()
     }
 
-    /// Adds the headers to `map`. A header replaces all headers of the same name.
+    /// Adds the headers to those of a request. A header replaces all headers of the same name.
     pub(crate) fn add_to(&self, map: &mut HeaderMap) -> Result<(), TransportError> {
         for (name, value) in &self.0 {
             let wrong = || TransportError::Setup(wording::no_header(name));
@@ -60,7 +60,7 @@ impl fmt::Debug for Headers {
     }
 }
 
-/// A text whose `Debug` has no quotation marks.
+/// A text that `Debug` shows without quotation marks.
 struct Plain(String);
 
 impl fmt::Debug for Plain {

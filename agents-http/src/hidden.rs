@@ -3,12 +3,12 @@
 use crate::Server;
 use http::HeaderValue;
 
-/// Secrets of one request, which no message may show: some servers repeat the key that they refuse.
+/// Secrets of one request, such as its key, which no message may show: some servers repeat the key that they refuse.
 ///
 /// [`Call::hidden`](crate::Call::hidden) makes it.
 pub struct Hidden<'a> {
     pub(crate) server: &'a Server,
-    /// Values of the headers of this request alone.
+    /// Values of the headers that only this request has; the others are those of the server.
     pub(crate) own: Vec<HeaderValue>,
 }
 

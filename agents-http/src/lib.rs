@@ -56,5 +56,5 @@ pub use reply::{
 };
 pub use server::{Call, Endpoint, Server};
 
-/// The types of HTTP that are part of this crate's interface.
+/// Re-exports the crate `http`, whose types are part of this crate's interface.
 pub use http;

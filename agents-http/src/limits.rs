@@ -5,7 +5,7 @@ use agents_core::model::Patience;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// Limits of one request.
+/// Limits of one HTTP request: its times, and the size of its response.
 ///
 /// ```
 /// use agents_http::Limits;
@@ -27,7 +27,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the limits for a caller who waits no longer than this.
+    /// Returns these limits, shortened for a caller who waits no longer than this.
     ///
     /// ```
     /// use agents_core::model::Patience;
@@ -59,7 +59,7 @@ impl Default for Limits {
     }
 }
 
-/// The time limits of a request that has been started.
+/// The time limits of a request that has been started, as points in time.
 pub(crate) struct Clock {
     idle: Duration,
     first: Option<Deadline>,
@@ -85,17 +85,17 @@ impl Clock {
         }
     }
 
-    /// Lifts the limit for the beginning of the reply.
+    /// Lifts the time limit for the beginning of the reply, since it has begun.
     pub(crate) fn begun(&mut self) {
         self.first = None;
     }
 
-    /// Shortens the limit on the time in which no byte arrives.
+    /// Shortens the limit on the time in which no byte arrives. A longer one changes nothing.
     pub(crate) fn shorten(&mut self, idle: Duration) {
         self.idle = self.idle.min(idle);
     }
 
-    /// Waits for `future` within the limit that passes first.
+    /// Waits for `future` until the first of the limits passes, which is then the error.
     pub(crate) async fn within<T>(
         &self,
         future: impl Future<Output = T>,

@@ -14,12 +14,12 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Time after which an unused connection may be closed. The check runs once in that time, so that a connection lasts
-/// twice as long at most.
+/// Time after which an unused connection may be closed. The check runs once in that time, so that a connection lasts at
+/// most twice as long.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The connections of one route in one tokio runtime. Connections are not shared between runtimes, since each
-/// connection depends on the runtime that opened it.
+/// The open connections to one server by one route, in one tokio runtime. Connections are not shared between runtimes,
+/// since each connection depends on the runtime that opened it.
 pub(crate) struct Pool {
     runtime: Id,
     route: Route,
@@ -32,7 +32,7 @@ struct IdleConnection {
     since: Instant,
 }
 
-/// All pools. A pool lives as long as its task `close_idle_connections`, which ends with the runtime.
+/// All pools of the process. A pool lives as long as its task `close_idle_connections`, which ends with the runtime.
 static POOLS: Mutex<Vec<Weak<Pool>>> = Mutex::new(Vec::new());
 
 impl Pool {
@@ -59,7 +59,7 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Takes the most recently used connection; the server may have closed it meanwhile.
+    /// Takes the idle connection that was used last; `None` if none is idle. The server may have closed it meanwhile.
     pub(crate) fn take(&self) -> Option<Connection> {
         self.idle().pop().map(|idle| idle.connection)
     }
@@ -73,7 +73,7 @@ impl Pool {
             .map_err(|error| TransportError::interrupted(&error))
     }
 
-    /// Keeps a connection for later requests if it is reusable.
+    /// Keeps a connection for later requests if it is reusable; drops it otherwise.
     pub(crate) fn put(&self, connection: Connection) {
         if connection.is_reusable() {
             let since = Instant::now();

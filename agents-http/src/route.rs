@@ -26,7 +26,7 @@ use tower_service::Service;
 /// Time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Route to a server: the server's address, and the proxy in between if there is one.
+/// Route by which a client reaches a server: the server's address, and the proxy in between if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     /// Scheme, host and port of the server; shared, so that clones of a route are quickly seen to be equal.
@@ -74,8 +74,8 @@ impl Route {
         &self.server
     }
 
-    /// Returns the target for the first line of a request. A proxy for plain HTTP needs the full address; otherwise
-    /// the path suffices.
+    /// Returns the target that the first line of a request names. A proxy for plain HTTP needs the full address;
+    /// otherwise the path suffices.
     pub(crate) fn target(&self, address: Uri) -> Uri {
         match address.path_and_query() {
             Some(path) if self.https || self.proxy.is_none() => path.clone().into(),
@@ -83,14 +83,14 @@ impl Route {
         }
     }
 
-    /// Returns the login that a proxy for plain HTTP needs with each request. A tunnel gets its login once, when it is
-    /// opened.
+    /// Returns the login that a proxy for plain HTTP needs with each request; `None` on any other route. A tunnel gets
+    /// its login once, when it is opened.
     pub(crate) fn login(&self) -> Option<&HeaderValue> {
         let proxy = self.proxy.as_ref().filter(|_| !self.https)?;
         proxy.login.as_ref()
     }
 
-    /// Returns a connector for this route.
+    /// Returns a connector that opens connections by this route.
     pub(crate) fn connector(&self) -> Result<Connector, String> {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
@@ -122,8 +122,9 @@ fn with_tls(dial: Dial, _: bool) -> Result<MaybeTls, String> {
     Ok(dial)
 }
 
-/// Adds TLS with the certificates that the operating system trusts. The certificates are loaded only for HTTPS, so
-/// that a machine without any can use plain HTTP. A default `CryptoProvider` that the program installed is used.
+/// Wraps TCP connections in TLS, with the certificates that the operating system trusts. The certificates are loaded
+/// only for HTTPS, so that a machine without any can use plain HTTP. If the program has installed a default
+/// `CryptoProvider`, that one is used.
 #[cfg(feature = "tls")]
 fn with_tls(dial: Dial, https: bool) -> Result<MaybeTls, String> {
     use hyper_rustls::{ConfigBuilderExt, HttpsConnectorBuilder};
@@ -157,8 +158,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub(crate) struct Connector(MaybeTls);
 
 impl Connector {
-    /// Opens a connection within [`CONNECT_TIMEOUT`]. A proxy may respond although the server behind it does not, or a
-    /// server may not speak TLS.
+    /// Opens a connection within [`CONNECT_TIMEOUT`], TLS included. A proxy may respond although the server behind it
+    /// does not, or a server may not speak TLS.
     pub(crate) async fn open(&self, server: &Uri) -> Result<Stream, BoxError> {
         let mut connector = self.0.clone();
         timeout(CONNECT_TIMEOUT, connector.call(server.clone())).await?
@@ -169,9 +170,9 @@ impl Connector {
 #[derive(Clone)]
 pub(crate) enum Dial {
     Direct(HttpConnector),
-    /// Connects to a proxy that forwards each request: for plain HTTP.
+    /// Connects to a proxy that forwards each request; this is for plain HTTP.
     Forward(HttpConnector, Uri),
-    /// Connects through a proxy's tunnel, whose traffic the proxy cannot read: for HTTPS.
+    /// Connects through a tunnel of a proxy, which cannot read the traffic; this is for HTTPS.
     Tunnel(Tunnel<HttpConnector>),
 }
 

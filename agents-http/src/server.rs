@@ -19,7 +19,7 @@ use http::{
 };
 use hyper::body::Bytes;
 
-/// Server with the route to it, and the headers of all requests to it.
+/// A server as a client sees it: the route to it, and the headers of all requests to it.
 ///
 /// A client makes it once. All clients of a tokio runtime share the connections to a server.
 ///
@@ -95,17 +95,17 @@ impl Server {
         })
     }
 
-    /// Returns the address for messages, without a login and a query.
+    /// Returns the address of the server as messages show it, without a login and a query.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the values of the headers that no message may show.
+    /// Returns the values of the server's headers that no message may show.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &HeaderValue> {
         self.headers.values().filter(|value| value.is_sensitive())
     }
 
-    /// Returns the secrets of all requests to the server, for whoever writes messages about them.
+    /// Returns the secrets of all requests to the server, for code that removes them from messages.
     pub fn hidden(&self) -> Hidden<'_> {
         Hidden {
             server: self,
@@ -113,7 +113,7 @@ impl Server {
         }
     }
 
-    /// Returns a path on the server, relative to the path of its address. The path may have a query.
+    /// Returns the endpoint at this path, relative to the path of the server's address. The path may have a query.
     ///
     /// # Errors
     /// With [`TransportError::Setup`] if the text is no path.
@@ -155,7 +155,7 @@ pub struct Call<'a> {
     pub(crate) server: &'a Server,
     pub(crate) endpoint: &'a Endpoint,
     request: HttpRequest,
-    /// Values of the headers that were set for this request alone.
+    /// Values of the headers that were set for this request alone, which no message may show.
     own: Vec<HeaderValue>,
     /// Code that is given the reply as it arrives.
     hook: Option<RawHook>,
@@ -176,13 +176,13 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Leaves out a header of all requests to the server.
+    /// Leaves one of the server's headers out of this request.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.request.headers_mut().remove(name);
         self
     }
 
-    /// Returns the secrets of the request, for whoever writes messages about it.
+    /// Returns the secrets of the request, for code that removes them from messages.
     pub fn hidden(&self) -> Hidden<'a> {
         Hidden {
             server: self.server,
@@ -214,7 +214,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Returns the value of the header `Host`, with the port unless it is the scheme's default.
+/// Returns the value of the header `Host` for this address, with the port unless it is the scheme's default.
 fn host(address: &Uri) -> HeaderValue {
     let server = address.authority().map_or("", |server| server.as_str());
     HeaderValue::from_bytes(server.as_bytes()).expect("a host has no control characters")

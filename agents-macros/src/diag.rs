@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-/// The mistakes seen so far.
+/// The mistakes that a macro has found so far.
 ///
 /// Every set has to be read, which [`finish`](Errors::finish) does. Dropping an unread set panics, so that no
 /// mistake is lost.
@@ -18,7 +18,7 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    /// Returns a set without mistakes.
+    /// Returns a set of mistakes that is empty.
     pub(crate) fn new() -> Self {
         Errors {
             seen: RefCell::new(Some(Vec::new())),
@@ -26,12 +26,12 @@ impl Errors {
         }
     }
 
-    /// Underlines `tokens`, from the first to the last, and says `message`.
+    /// Adds a mistake that underlines `tokens`, from the first to the last, and says `message`.
     pub(crate) fn at(&self, tokens: impl ToTokens, message: impl Display) {
         self.note(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Adds a mistake because of which a part of the code could not be read.
+    /// Adds a mistake because of which a part of the code could not be read, so that the set is no longer whole.
     pub(crate) fn push(&self, error: syn::Error) {
         self.is_whole.set(false);
         self.note(error);
@@ -44,7 +44,7 @@ impl Errors {
         }
     }
 
-    /// Returns the value, or adds the mistake.
+    /// Returns the value of a result, or adds its error to the mistakes and returns `None`.
     pub(crate) fn ok<T>(&self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
@@ -54,7 +54,7 @@ impl Errors {
         self.seen.borrow().iter().all(Vec::is_empty)
     }
 
-    /// Tells whether everything could be read: the barrier between syntax and meaning. An unread part must not look
+    /// Tells whether everything could be read, so that the code's meaning may be checked. An unread part must not look
     /// as if the user had left it out.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole.get()

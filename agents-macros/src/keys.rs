@@ -2,38 +2,38 @@
 
 use syn::Ident;
 
-/// A key of an attribute.
+/// A key of an attribute such as `#[tool(..)]`, with the form of its value.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    /// The way to write the key, for messages.
+    /// An example of how the key is written, for messages.
     pub(crate) usage: &'static str,
     pub(crate) takes: Takes,
 }
 
-/// The form of the value that a key takes.
+/// The form of the value that a key of an attribute takes.
 #[derive(Clone, Copy)]
 pub(crate) enum Takes {
-    /// `strict`
+    /// The key takes no value: `strict`
     Nothing,
-    /// `idempotent`, or `idempotent(for = expr)`
+    /// The key takes a time, or nothing: `idempotent`, or `idempotent(for = expr)`
     TimeFor,
-    /// `timeout = expr`
+    /// The key takes any expression: `timeout = expr`
     Value,
-    /// `prompt = expr`: an expression, and no literal but text.
+    /// An expression that gives text: `prompt = expr`. A literal has to be a string.
     Words,
-    /// `on_tool_use = expr`: an expression, and no literal.
+    /// The key takes an expression that is no literal: `on_tool_use = expr`
     Code,
-    /// `deprecated = "text"`: a literal.
+    /// The key takes a string literal: `deprecated = "text"`
     Text,
-    /// `name = "web_search"`: a text literal that is a valid name of a Rust function, without capitals.
+    /// A string literal that is a valid name of a Rust function, without capitals: `name = "web_search"`
     Name,
-    /// `tools = [a, ..b]`
+    /// The key takes a list in brackets: `tools = [a, ..b]`
     List,
-    /// `budget(max_turns = 1)`, or `budget = expr`
+    /// Bounds, or one expression: `budget(max_turns = 1)`, or `budget = expr`
     Bounds,
-    /// `crate = path`
+    /// The key takes a path: `crate = path`
     Path,
-    /// `grants([ReadFile])`: a method, whose arguments have rules of their own.
+    /// The arguments of a method, which have rules of their own: `grants([ReadFile])`
     Arguments,
 }
 
@@ -41,10 +41,10 @@ const fn key(name: &'static str, takes: Takes, usage: &'static str) -> Key {
     Key { name, usage, takes }
 }
 
-/// The effects of a tool; it has exactly one.
+/// The keys for the effects of a tool, of which a tool has exactly one.
 pub(crate) const EFFECTS: [&str; 3] = ["none", "reads", "writes"];
 
-/// `#[tool(..)]`
+/// The keys that `#[tool(..)]` knows.
 pub(crate) const TOOL: &[Key] = &[
     key("none", Takes::Nothing, "none"),
     key("reads", Takes::Nothing, "reads"),
@@ -84,19 +84,19 @@ pub(crate) const TOOL: &[Key] = &[
     key("crate", Takes::Path, "crate = path::to::agents"),
 ];
 
-/// `category = ..`
+/// The words for `category = ..` of a tool.
 pub(crate) const CATEGORIES: &[&str] = &["api", "code", "data", "search", "utility"];
 
-/// `cache = ..`
+/// The words for `cache = ..` of a tool.
 pub(crate) const CACHES: &[&str] = &["none", "forever", "ttl"];
 
-/// `approval = ..`
+/// The words for `approval = ..` of a tool.
 pub(crate) const APPROVALS: &[&str] = &["never", "always", "when"];
 
-/// `risk = ..`
+/// The words for `risk = ..` of a tool.
 pub(crate) const RISKS: &[&str] = &["low", "medium", "high"];
 
-/// `#[serde(..)]` on a parameter: all that serde knows, to tell what a slip may have meant.
+/// The keys of `#[serde(..)]` on a parameter: all that serde knows, to tell what a misspelt key may have meant.
 pub(crate) const SERDE: &[&str] = &[
     "alias",
     "borrow",
@@ -114,7 +114,7 @@ pub(crate) const SERDE: &[&str] = &[
     "with",
 ];
 
-/// `#[schemars(..)]` on a parameter, likewise.
+/// The keys of `#[schemars(..)]` on a parameter, to tell what a misspelt key may have meant.
 pub(crate) const SCHEMARS: &[&str] = &[
     "alias",
     "bound",
@@ -146,13 +146,13 @@ pub(crate) const SCHEMARS: &[&str] = &[
     "with",
 ];
 
-/// The keys inside of the bounds in `#[schemars(..)]`.
+/// The keys inside of the bounds in `#[schemars(..)]`, such as `min` in `range(min = 1)`.
 pub(crate) const LIMITS: &[(&str, &[&str])] = &[
     ("length", &["min", "max", "equal"]),
     ("range", &["min", "max"]),
 ];
 
-/// `#[agent(..)]`
+/// The keys that `#[agent(..)]` knows.
 pub(crate) const AGENT: &[Key] = &[
     key("name", Takes::Name, "name = \"first_clerk\""),
     key("prompt", Takes::Words, "prompt = \"You are ..\""),
@@ -189,7 +189,7 @@ pub(crate) const AGENT: &[Key] = &[
     key("crate", Takes::Path, "crate = path::to::agents"),
 ];
 
-/// `budget(..)`
+/// The bounds that `budget(..)` knows.
 pub(crate) const BUDGET: &[&str] = &[
     "max_turns",
     "max_tool_calls",
@@ -228,26 +228,26 @@ pub(crate) const PLACE: &[Key] = &[
     key("delegates", Takes::Arguments, "delegates(Coder, Tester)"),
 ];
 
-/// The marks of methods of an `#[agent] impl`.
+/// The attributes by which methods of an `#[agent] impl` are marked.
 pub(crate) const MARKS: &[&str] = &["skill", "knowledge"];
 
-/// The blocks behind the function in a `tool!`.
+/// The blocks that may stand behind the function in a `tool!`.
 pub(crate) const TOOL_BLOCKS: &[&str] = &["on_error", "in_doubt", "undo"];
 
-/// The blocks beside functions in an `#[agent] impl`.
+/// The blocks that may stand beside functions in an `#[agent] impl`.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
 
 /// A kind of failure that an arm can answer.
 pub(crate) struct Kind {
-    /// The name in arms.
+    /// The word for the kind in arms, such as `invalid_args`.
     pub(crate) name: &'static str,
-    /// The name in the runtime.
+    /// The variant of the runtime's error enum for this kind of failure.
     pub(crate) variant: &'static str,
-    /// The names of the values that it hands over.
+    /// The names of the values that an arm of this kind is given.
     pub(crate) takes: &'static [&'static str],
 }
 
-/// The kinds of failure.
+/// The kinds of failure that an arm of `on_error` can answer.
 pub(crate) const KINDS: &[Kind] = &[
     Kind {
         name: "invalid_args",
@@ -271,7 +271,8 @@ pub(crate) const KINDS: &[Kind] = &[
     },
 ];
 
-/// Failures of an execution that are taken for kinds, in small letters and without `_`, and the pattern for each.
+/// Failures of an execution that users take for kinds, in small letters and without `_`, and the pattern to write for
+/// each.
 pub(crate) const FAILURES: &[(&str, &str)] = &[
     ("returned", "Returned(e)"),
     ("err", "Returned(e)"),
@@ -281,10 +282,10 @@ pub(crate) const FAILURES: &[(&str, &str)] = &[
     ("panic", "Panicked(_)"),
 ];
 
-/// `severity = ..`
+/// The severities of an escalation, for `severity = ..`.
 pub(crate) const SEVERITIES: &[&str] = &["Low", "Medium", "High", "Critical"];
 
-/// The verbs of `on_escalation!`.
+/// The verbs that `on_escalation!` knows.
 pub(crate) const RESOLUTIONS: &[Verb] = &[
     verb("retry_with_model", 1, &[], None),
     verb("reroute_to_skill", 1, &[], None),
@@ -295,15 +296,15 @@ pub(crate) const RESOLUTIONS: &[Verb] = &[
     verb("throw", 1, &[], None),
 ];
 
-/// A verb.
+/// A verb of `on_error` or `on_escalation`, with the arguments that it takes.
 pub(crate) struct Verb {
-    /// The name.
+    /// The verb as it is written, such as `retry`.
     pub(crate) name: &'static str,
-    /// The keys of the verb: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
+    /// The keys that the verb takes: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
     pub(crate) keys: &'static [&'static str],
-    /// The number of values that it takes without a key.
+    /// The number of values that the verb takes without a key.
     pub(crate) plain: usize,
-    /// The key that a value too many was probably meant for.
+    /// The key that was probably meant, if there is one value too many.
     pub(crate) next: Option<&'static str>,
 }
 
@@ -321,7 +322,7 @@ const fn verb(
     }
 }
 
-/// The verbs of `on_error!`.
+/// The verbs that `on_error!` knows.
 pub(crate) const VERBS: &[Verb] = &[
     verb("fix", 1, &["agent", "retries"], None),
     verb("fix_with", 1, &["retries"], Some("retries")),

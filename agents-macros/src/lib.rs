@@ -139,7 +139,7 @@ fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
     }
 }
 
-/// Reports an example that no `#[tool]` above it has read.
+/// Reports an `#[example(..)]` that no `#[tool]` above it has read.
 fn attribute_example(arguments: &Tokens, item: Tokens) -> Tokens {
     let errors = Errors::new();
     let (is_method, item) = parse::example_above(arguments, item, &errors);
@@ -170,7 +170,7 @@ fn print_tool(mut tool: ast::Tool, errors: Errors) -> Tokens {
     quote!(#errors #tool)
 }
 
-/// Prints the errors beside a function. A function with `self` stands in an `impl`.
+/// Prints the errors beside a function: in a constant, unless the function has `self` and so stands in an `impl`.
 fn beside(receiver: Option<&Receiver>, errors: Errors) -> Tokens {
     match receiver {
         Some(_) => errors.bare(),

@@ -2,18 +2,18 @@
 
 use syn::{Ident, LitStr, ext::IdentExt};
 
-/// Returns the name without `r#`.
+/// Returns an identifier as text, without `r#`.
 pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
-/// Returns the name in `name = "web_search"`, at its place; `None` if no function could have it.
+/// Returns the name in `name = "web_search"`, at its place; `None` if no Rust function could have it.
 pub(crate) fn written(text: &LitStr) -> Option<Ident> {
     let is_lower = !text.value().contains(char::is_uppercase);
     text.parse().ok().filter(|_| is_lower)
 }
 
-/// Returns `ReadFile` for `read_file`, at the same place.
+/// Returns the name of the type of a function, at the same place: `ReadFile` for `read_file`.
 pub(crate) fn type_name(function: &Ident) -> Ident {
     let plain = plain(function);
     let mut name: String = plain.split('_').map(capitalised).collect();
@@ -49,12 +49,13 @@ const IN_SCOPE: &[&str] = &[
     "ToolFailure",
 ];
 
-/// Tells whether a type of this name would hide a common one.
+/// Tells whether a generated type of this name would hide a common type, such as `Error`.
 pub(crate) fn hides_another(ty: &Ident) -> bool {
     IN_SCOPE.iter().any(|name| ty == name)
 }
 
-/// Returns `file_manager` for `FileManager`, and `http_client` for `HTTPClient`.
+/// Returns the name for models of an agent with this type: `file_manager` for `FileManager`, and `http_client` for
+/// `HTTPClient`.
 pub(crate) fn wire_name(ty: &Ident) -> String {
     let letters: Vec<char> = plain(ty).chars().collect();
     let mut name = String::new();

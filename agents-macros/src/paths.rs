@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{LitStr, Path};
 
-/// `::agents::__rt`, or `path::__rt` where the user says `crate = path`.
+/// The path to the runtime in generated code: `::agents::__rt`, or `path::__rt` where the user says `crate = path`.
 #[derive(Clone)]
 pub(crate) struct Rt {
     root: Option<Path>,
@@ -57,19 +57,19 @@ pub(crate) fn qualified(of: &str, name: &Ident) -> TokenStream {
     quote!(#rt::#of::#name)
 }
 
-/// Returns the name of the context, as if the user had written it. About a call with names of a macro, rustc reports
-/// the whole macro.
+/// Returns the variable name `__cx` of the context, as if the user had written it. About a call with names of a macro,
+/// rustc reports the whole macro.
 pub(crate) fn cx(site: Span) -> Ident {
     Ident::new("__cx", site)
 }
 
-/// Returns the place of the first token.
+/// Returns the span of the first token.
 pub(crate) fn start(tokens: &impl ToTokens) -> Span {
     let first = tokens.to_token_stream().into_iter().next();
     first.map_or_else(Span::call_site, |token| token.span())
 }
 
-/// Returns the place of the last token. Generated code there ends where the user's tokens end.
+/// Returns the span of the last token. Generated code there ends where the user's tokens end.
 pub(crate) fn end(tokens: &impl ToTokens) -> Span {
     match tokens.to_token_stream().into_iter().last() {
         Some(TokenTree::Group(group)) => group.span_close(),

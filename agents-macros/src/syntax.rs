@@ -48,7 +48,7 @@ pub(crate) fn pair(value: Expr) -> Result<(Ident, Expr), Box<Expr>> {
     Err(Box::new(value))
 }
 
-/// Splits `api` or `ttl(expr)` into the word and its argument.
+/// Splits a value of a key, `api` or `ttl(expr)`, into the word and its argument.
 pub(crate) fn word(value: &Expr) -> Option<(&Ident, Option<&Expr>)> {
     match value {
         Expr::Path(path) => Some((path.path.get_ident()?, None)),
@@ -104,7 +104,7 @@ pub(crate) fn is_own(path: &Path) -> bool {
     path.segments.len() == 2 && path.segments[0].ident == "Self"
 }
 
-/// Returns the name in `Severity::High`, whether the type is imported or not.
+/// Returns the name of a severity, `High` in `Severity::High` or alone, whether the type is imported or not.
 pub(crate) fn spelled_severity(path: &Path) -> Option<&Ident> {
     let mut names = path.segments.iter().map(|segment| &segment.ident);
     match (path.leading_colon, names.next(), names.next(), names.next()) {
@@ -113,7 +113,7 @@ pub(crate) fn spelled_severity(path: &Path) -> Option<&Ident> {
     }
 }
 
-/// Tells whether a name begins as variants do.
+/// Tells whether a name begins with a capital, as variants do.
 pub(crate) fn is_capitalised(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }
@@ -170,7 +170,7 @@ pub(crate) fn is_opaque(ty: &Type) -> bool {
     finder.0
 }
 
-/// Returns the first reference in a type.
+/// Returns the first reference in a type; `None` if it borrows nothing.
 pub(crate) fn borrow_in(ty: &Type) -> Option<TypeReference> {
     struct Finder(Option<TypeReference>);
     impl<'ast> Visit<'ast> for Finder {
@@ -289,7 +289,7 @@ pub(crate) fn has_key(attrs: &[Attribute], key: &str) -> bool {
         .any(|attribute| matches!(&attribute.meta, Meta::List(list) if has(list)))
 }
 
-/// Visits the arguments of a macro such as `dbg!`, in which a verb means what it means elsewhere.
+/// Visits the arguments of a macro such as `dbg!`, since a verb in them means what it means elsewhere.
 ///
 /// A macro without a verb in it stays as it is.
 pub(crate) fn handed_to(called: &mut Macro, visit: impl FnMut(&mut Expr)) {

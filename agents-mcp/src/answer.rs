@@ -4,10 +4,10 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Answer {
-    /// The person gave these values, by the names of the schema.
+    /// The person gave these values, an object with the names of the question's schema.
     Given(Value),
-    /// The person declined to answer.
+    /// The person declined to give the values.
     Declined,
-    /// The person closed the question.
+    /// The person closed the question without an answer.
     Cancelled,
 }

@@ -8,10 +8,10 @@ use serde_json::{
     value::RawValue,
 };
 
-/// Callback that is given the fragments of an answer as they arrive.
+/// Callback that is given the fragments of an answer as they arrive; `None` if nobody wants them.
 pub(crate) type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
 
-/// Reason why a line of the stream ended the answer.
+/// Reason why a line of the stream has ended the answer with an error.
 #[derive(Debug)]
 pub(crate) enum AnswerError {
     /// The line is not the JSON that the protocol requires.
@@ -21,7 +21,7 @@ pub(crate) enum AnswerError {
 }
 
 impl AnswerError {
-    /// Returns `true` if the JSON ended too early, but had no other error.
+    /// Returns `true` if the JSON only lacks its end, so that the answer was cut off.
     pub(crate) fn is_truncated(&self) -> bool {
         matches!(self, AnswerError::NotJson(error) if error.is_eof())
     }
@@ -103,22 +103,22 @@ impl Answer {
         self.done == Some(true)
     }
 
-    /// Returns `true` if there was a message and no `"done": false`.
+    /// Returns `true` if the answer counts as complete: there was a message, and the last `done` was not `false`.
     pub(crate) fn is_complete(&self) -> bool {
         self.has_message && self.done != Some(false)
     }
 
-    /// Returns `true` if any line had a message.
+    /// Returns `true` if any line of the answer had a message.
     pub(crate) fn has_message(&self) -> bool {
         self.has_message
     }
 
-    /// Returns the number of characters received so far.
+    /// Returns the number of characters of text and thinking received so far.
     pub(crate) fn len(&self) -> usize {
         self.content.chars().count() + self.thinking.chars().count()
     }
 
-    /// Converts the answer into a reply, as the run takes it.
+    /// Converts the answer into a reply of the model.
     pub(crate) fn into_reply(self) -> Reply {
         let Answer {
             content,

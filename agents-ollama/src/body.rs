@@ -12,7 +12,7 @@ use agents_core::model::{Media, Message, Request, ToolCall, prompted};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Mode in which a request offers its tools; it decides how the history is encoded.
+/// Mode in which a request offers its tools; the history is encoded by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Native,
@@ -20,7 +20,8 @@ pub(crate) enum Mode {
     Constrained,
 }
 
-/// The content of the history's slot: messages as JSON, each with a comma after it.
+/// Encoded conversation, kept between requests in the slot of the history: messages as JSON, each with a comma after
+/// it.
 #[derive(Default)]
 struct Encoded {
     key: CacheKey,
@@ -32,7 +33,8 @@ struct Encoded {
     format: String,
 }
 
-/// Key that decides whether encoded messages can be extended. Hashes the tools if they are part of the first message.
+/// Key of encoded messages: only for a request with the same key are they extended. It has a hash of the tools if the
+/// first message describes them.
 #[derive(Default, PartialEq)]
 enum CacheKey {
     #[default]
@@ -86,8 +88,8 @@ pub(crate) fn body(
 }
 
 impl Encoded {
-    /// Encodes the new messages. Starts over if the kept bytes have another key, or cover more messages than there
-    /// are.
+    /// Encodes the messages that are new since the last request. It starts over if the kept bytes have another key, or
+    /// cover more messages than there are.
     fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], mode: Mode) {
         let key = CacheKey::of(request, mode);
         if self.key != key || self.message_count > messages.len() {

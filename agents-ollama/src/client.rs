@@ -26,7 +26,7 @@ use std::{
     time::Duration,
 };
 
-/// Time after which [`Ollama::is_up`] takes the server for down.
+/// Time after which [`Ollama::is_up`] takes a server that does not answer for down.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Window that any server gives to a model by itself, in tokens; the newer ones give more.
@@ -95,7 +95,7 @@ impl Model for Ollama {
     }
 }
 
-/// Checks that all images are given as bytes: Ollama fetches none.
+/// Checks that all images of a request are given as bytes: Ollama fetches none from an address.
 fn check_images(request: &Request<'_>) -> Result<(), ModelError> {
     let mut media = request.messages().iter().flat_map(Message::media);
     if request.history().has_images() && media.any(|media| media.base64().is_none()) {
@@ -109,7 +109,7 @@ fn check_images(request: &Request<'_>) -> Result<(), ModelError> {
 
 /// Reason why a chat request has no reply.
 enum ChatError {
-    /// The server refused the tools, and [`ToolMode::Auto`] permits another request without them.
+    /// The server refused the tools, and [`ToolMode::Auto`] permits a second request that describes them in the prompt.
     NoTools,
     Failed(ModelError),
 }

@@ -18,7 +18,7 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) name: String,
-    /// Id of the model, by which runs name it: `ollama/NAME`.
+    /// Id of the model, by which runs name it, such as `ollama/qwen3`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
     pub(crate) options: Vec<(String, Value)>,
@@ -30,7 +30,7 @@ pub(crate) struct Config {
     pub(crate) streaming: bool,
     pub(crate) tools: ToolMode,
     pub(crate) headers: Headers,
-    /// Credential that is looked up again for each request.
+    /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,
@@ -45,11 +45,11 @@ pub(crate) struct RequestTemplate {
     pub(crate) server: Server,
     pub(crate) chat: Endpoint,
     pub(crate) limits: Limits,
-    /// The start of the body, up to the value of `stream`.
+    /// Begin of the JSON body of each request, up to the value of `stream`.
     pub(crate) head: Vec<u8>,
-    /// The part of the body after the value of `stream`: all other settings, each with a comma before it.
+    /// JSON of the body after the value of `stream`: all other settings, each with a comma before it.
     pub(crate) settings: Vec<u8>,
-    /// `true` once the server refused tools for this model, so that the prompt describes them.
+    /// Is `true` once the server refused tools for this model, so that the prompt describes them.
     pub(crate) no_tools: AtomicBool,
 }
 
@@ -74,7 +74,7 @@ impl Config {
         }
     }
 
-    /// Sets an option; the last value for a name applies.
+    /// Sets an entry of `options`; the last value for a name applies.
     pub(crate) fn set_option(&mut self, name: String, value: Value) {
         match self.options.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,

@@ -24,12 +24,12 @@ pub(crate) struct ErrorContext<'a> {
     pub(crate) window: Option<u32>,
 }
 
-/// The head of a response with another status than 200.
+/// The head of a response whose status is not 200.
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    /// Address to which the server redirected the request.
+    /// Address to which the server redirected the request, if it did.
     redirect: Option<String>,
-    /// Wait that the server asks for, in seconds; a date is ignored.
+    /// Time that the server asks clients to wait, if it is given in seconds; a date is ignored.
     retry_after: Option<Duration>,
 }
 
@@ -62,7 +62,7 @@ impl ErrorContext<'_> {
         ModelError::new(kind, self.hidden.in_text(message.as_ref()))
     }
 
-    /// Describes a failure of the connection to the server.
+    /// Returns the error for a failure of the connection to the server.
     pub(crate) fn transport(&self, failure: &TransportError) -> ModelError {
         let ErrorContext { server, .. } = self;
         match failure {
@@ -100,7 +100,8 @@ impl ErrorContext<'_> {
         }
     }
 
-    /// Describes an answer that ended before the server sent `"done": true`.
+    /// Returns the error for an answer that ended before the server sent `"done": true`. `said` is the number of
+    /// characters that had arrived.
     pub(crate) fn truncated(&self, said: usize, failure: Option<&TransportError>) -> ModelError {
         let ErrorContext { server, .. } = self;
         match failure {
@@ -120,7 +121,7 @@ impl ErrorContext<'_> {
         }
     }
 
-    /// Describes a body that is no answer, or an error that the server reported in it.
+    /// Returns the error for a body that is no answer, or that has an error of the server.
     pub(crate) fn invalid_answer(&self, error: AnswerError, body: &[u8]) -> ModelError {
         let ErrorContext { server, .. } = self;
         match error {
@@ -138,7 +139,7 @@ impl ErrorContext<'_> {
         }
     }
 
-    /// Describes an answer in which the field `message` is missing.
+    /// Returns the error for an answer in which the field `message` is missing.
     pub(crate) fn no_message(&self, body: &[u8]) -> ModelError {
         let ErrorContext { server, .. } = self;
         self.error(

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// again.
 const END_OF_BODY_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Reads an answer that comes in one document.
+/// Reads the answer to a chat request that comes in one document.
 pub(crate) async fn complete(
     context: &ErrorContext<'_>,
     body: Body,
@@ -43,7 +43,7 @@ pub(crate) async fn complete(
     body.read_all(read).await
 }
 
-/// Reads an answer as a stream of lines.
+/// Reads the answer to a chat request as a stream of lines, and passes its fragments to the sink.
 pub(crate) async fn streamed(
     context: &ErrorContext<'_>,
     mut body: Body,
@@ -89,7 +89,7 @@ pub(crate) async fn streamed(
     Err(context.truncated(answer.len(), failure.as_ref()))
 }
 
-/// Converts an invalid answer into an error, or into the call that its error message reports.
+/// Returns the error for an invalid answer, or the call of a tool that the server's error message quotes.
 fn call_or_error(
     context: &ErrorContext<'_>,
     answer: Answer,
@@ -105,14 +105,14 @@ fn call_or_error(
     Err(context.invalid_answer(error, bytes))
 }
 
-/// Converts an incomplete answer into a reply, and adds the call that the server could not parse.
+/// Converts an incomplete answer into a reply, and adds the call that the server could not parse but has quoted.
 pub(crate) fn with_call(answer: Answer, call: ToolCall) -> Reply {
     let mut reply = answer.into_reply();
     reply.calls.push(call);
     reply
 }
 
-/// Converts the JSON of a constrained reply into the call or the answer that it holds.
+/// Converts the JSON that a model wrote in constrained mode into the call or the answer that it stands for.
 pub(crate) fn unwrap_constrained(mut reply: Reply, sink: Sink<'_>) -> Reply {
     match read_constrained(&reply.content) {
         Some(Constrained::Call(call)) => {

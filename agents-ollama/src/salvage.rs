@@ -11,7 +11,8 @@ use agents_core::{
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-/// Returns the call quoted in an error message of the server, if there is one.
+/// Returns the call of a tool that the server quotes in its error message, since it could not parse it; `None` if there
+/// is none.
 pub(crate) fn call(complaint: &str, request: &Request<'_>) -> Option<ToolCall> {
     if !request.has_tools() {
         return None;
@@ -32,7 +33,7 @@ pub(crate) fn call(complaint: &str, request: &Request<'_>) -> Option<ToolCall> {
     })
 }
 
-/// Reads a call whose text names its tool, as some models write it.
+/// Reads a quoted call whose text names its tool, as some models write it: the name and the arguments.
 fn read_named_call(raw: &str) -> Option<(String, String)> {
     #[derive(Deserialize)]
     struct Named<'a> {
@@ -45,9 +46,9 @@ fn read_named_call(raw: &str) -> Option<(String, String)> {
     Some((name, arguments.get().to_owned()))
 }
 
-/// Infers the tool of a call, since the error message has no name. The tool is known if only one is offered, or if
-/// only one has all its required parameters in the text. Otherwise the name is empty, and the call is answered as one
-/// of an unknown tool, so that the model tries again.
+/// Finds out which tool a quoted call is for, since the error message has no name. The tool is known if only one is
+/// offered, or if only one has all its required parameters in the text. Otherwise the name is empty, and the call is
+/// answered as one of an unknown tool, so that the model tries again.
 fn infer_tool_name(raw: &str, request: &Request<'_>) -> String {
     let only = |tools: &mut dyn Iterator<Item = &ToolSpec>| match (tools.next(), tools.next()) {
         (Some(tool), None) => Some(tool.name.to_string()),

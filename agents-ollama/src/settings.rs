@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::time::Duration;
 
-/// Mode in which tools are offered to the model.
+/// Mode in which a request offers tools to the model.
 ///
 /// ```
 /// # mod agents { pub mod ollama { pub use agents_ollama::*; } }

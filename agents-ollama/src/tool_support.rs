@@ -6,20 +6,20 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Maximum number of remembered models; the oldest are forgotten first.
+/// Maximum number of models that are remembered as without tools; the oldest are forgotten first.
 const MAX_ENTRIES: usize = 256;
 
-/// Pairs of a server's address and a model's name, newest first.
+/// Models without tools, as pairs of a server's address and a model's name, the newest first.
 type Known = VecDeque<(String, String)>;
 
 static WITHOUT_TOOLS: Mutex<Known> = Mutex::new(Known::new());
 
-/// Returns `true` if the server refused tools for this model.
+/// Returns `true` if the server has refused tools for this model since the program was started.
 pub(crate) fn has_no_tools(server: &str, model: &str) -> bool {
     holds(&without_tools(), server, model)
 }
 
-/// Records that the server refused tools for this model.
+/// Remembers that the server has refused tools for this model.
 pub(crate) fn record_no_tools(server: &str, model: &str) {
     note(&mut without_tools(), server, model);
 }

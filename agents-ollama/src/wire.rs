@@ -15,12 +15,12 @@ pub(crate) struct Line<'a> {
     pub(crate) done: Option<bool>,
     #[serde(borrow, default)]
     pub(crate) done_reason: Text<'a>,
-    /// Counts, parsed apart: one that cannot be read is no reason to lose a reply.
+    /// JSON of the counts of tokens, which is parsed apart: counts that cannot be read are no reason to lose a reply.
     #[serde(borrow)]
     pub(crate) prompt_eval_count: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) eval_count: Option<&'a RawValue>,
-    /// Error that occurred after the headers were sent.
+    /// Error that occurred after the server had sent the head of its response.
     #[serde(borrow)]
     pub(crate) error: Option<&'a RawValue>,
 }
@@ -50,14 +50,14 @@ pub(crate) struct Call<'a> {
 pub(crate) struct Function<'a> {
     #[serde(borrow, default)]
     pub(crate) name: Text<'a>,
-    /// Arguments as written, since parsed numbers would be rounded.
+    /// Arguments of the call as the server wrote them, since parsed numbers would be rounded.
     #[serde(borrow)]
     pub(crate) arguments: Option<&'a RawValue>,
 }
 
 impl Function<'_> {
-    /// Returns the arguments as text. An object stays as written, a string (which some servers send) is unescaped, and
-    /// absent arguments are empty.
+    /// Returns the arguments of the call as text. An object stays as written, a string (which some servers send) is
+    /// unescaped, and absent arguments are empty.
     pub(crate) fn arguments_text(&self) -> String {
         match self.arguments.map(RawValue::get) {
             None | Some("null") => String::new(),
@@ -69,7 +69,7 @@ impl Function<'_> {
     }
 }
 
-/// Returns the message of an error, which is a string or an object with a `message`; otherwise its JSON.
+/// Returns the message in an error of the server, which is a string or an object with a `message`; otherwise its JSON.
 pub(crate) fn error_text(error: &RawValue) -> String {
     #[derive(Deserialize)]
     struct Inner {

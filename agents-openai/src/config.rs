@@ -13,10 +13,10 @@ const OPENAI: &str = "https://api.openai.com/v1";
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) name: String,
-    /// Id of the model, by which runs name it: `openai/NAME`.
+    /// Id of the model, by which runs name it, such as `openai/gpt-5`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
-    /// Headers from the environment, for the default server alone.
+    /// Headers from the environment, which only the default server gets.
     default_headers: Headers,
     pub(crate) headers: Headers,
     pub(crate) fields: Vec<(String, Value)>,
@@ -25,7 +25,7 @@ pub(crate) struct Config {
     pub(crate) api: Api,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
-    /// Credential that is looked up again for each request.
+    /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,
@@ -46,13 +46,13 @@ pub(crate) enum Api {
 pub(crate) struct RequestTemplate {
     pub(crate) server: Server,
     pub(crate) endpoint: Endpoint,
-    /// Start of the body of each request, up to the value of `stream`.
+    /// Begin of the JSON body of each request, up to the value of `stream`.
     pub(crate) head: Vec<u8>,
-    /// Settings after the value of `stream`, each with a comma before it.
+    /// JSON of the settings after the value of `stream`, each with a comma before it.
     pub(crate) settings: Vec<u8>,
-    /// Settings of a streamed reply, each with a comma before it.
+    /// JSON of the settings that only a streamed reply has, each with a comma before it.
     pub(crate) stream_settings: &'static str,
-    /// Settings of a request with tools, each with a comma before it.
+    /// JSON of the settings that only a request with tools has, each with a comma before it.
     pub(crate) tool_settings: &'static str,
     /// Tools that the server runs itself, separated by commas.
     pub(crate) server_tools: String,
@@ -119,13 +119,13 @@ impl Config {
         }
     }
 
-    /// Sets the server, which gets nothing from the environment.
+    /// Sets the address of the server. No key or other header from the environment is sent there.
     pub(crate) fn set_base(&mut self, url: &str) {
         self.base = parse(url);
         self.default_headers = Headers::default();
     }
 
-    /// Sets a field; the last value for a name applies.
+    /// Sets a field of the request; the last value for a name applies.
     pub(crate) fn set_field(&mut self, name: String, value: Value) {
         match self.fields.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,
@@ -139,7 +139,7 @@ impl Config {
         self.credential = Some(credential);
     }
 
-    /// Returns the request template, and makes it at the first request.
+    /// Returns the request template. It is made at the first request.
     pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
         self.template
             .get_or_init(|| self.prepare())
@@ -245,7 +245,7 @@ impl Config {
     }
 }
 
-/// Advice about a missing or wrong key.
+/// Advice about a missing or wrong key, for errors.
 pub(crate) const KEY: &str = "set `.api_key(..)`, or the environment variable OPENAI_API_KEY (which is sent only to \
      the server that the environment names, not to that of `.base_url(..)`)";
 

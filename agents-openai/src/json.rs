@@ -4,7 +4,7 @@ use agents_core::model::prompted;
 use serde::Serialize;
 use serde_json::json;
 
-/// Returns the id of a call, which servers require.
+/// Returns the id of a tool call, which servers require; `call` if the call has none.
 pub(crate) fn id(id: &str) -> &str {
     match id {
         "" => "call",
@@ -12,7 +12,7 @@ pub(crate) fn id(id: &str) -> &str {
     }
 }
 
-/// Returns the name of a call in the characters that servers accept. Models invent other names.
+/// Returns the name of a tool call with `_` for each character that servers refuse. Models invent other names.
 pub(crate) fn name(name: &str) -> String {
     let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let name: String = name
@@ -26,7 +26,8 @@ pub(crate) fn name(name: &str) -> String {
     }
 }
 
-/// Returns the arguments of a call as the JSON object that most servers require. A malformed text goes into an object.
+/// Returns the arguments of a tool call as the JSON object that most servers require. A text that is no such object
+/// becomes a field of one.
 pub(crate) fn arguments(text: &str) -> String {
     match text.trim() {
         "" => "{}".to_owned(),

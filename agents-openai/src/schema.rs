@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// Returns the field `response_format` for this schema, or `None` if servers cannot hold a model to it: the answer has
-/// to be an object.
+/// Returns the field `response_format` by which the server makes the answer follow this schema; `None` unless the
+/// answer is an object.
 ///
 /// With `strict`, the server guarantees the schema. That needs an object whose fields are all required, at every level.
 pub(crate) fn response_format(schema: &Value) -> Option<Value> {
@@ -24,7 +24,7 @@ pub(crate) fn object(schema: &Value) -> Option<(Value, bool)> {
     Some((if strict { closed } else { schema.clone() }, strict))
 }
 
-/// Forbids additional fields in all objects of the schema; returns `false` if the schema cannot be strict.
+/// Makes a schema strict: forbids additional fields in all of its objects. Returns `false` if that is impossible.
 fn close(schema: &mut Value) -> bool {
     let Some(schema) = schema.as_object_mut() else {
         // `true`: any value.
@@ -78,7 +78,7 @@ fn close_object(schema: &mut Map<String, Value>) -> bool {
     true
 }
 
-/// Returns `true` for the keywords that strict schemas may have.
+/// Returns `true` for a keyword of JSON Schema that strict schemas may have.
 fn is_allowed(key: &str) -> bool {
     matches!(
         key,

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-/// Operations of an OpenAPI document, as tools.
+/// Operations of an OpenAPI document, of which it makes tools.
 ///
 /// ```
 /// use agents::prelude::*;
@@ -50,13 +50,13 @@ struct Server {
     is_private: bool,
 }
 
-/// Operation that cannot be a tool.
+/// Operation of the document that cannot be a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unfit {
-    /// Name that the tool would have.
+    /// Name that the tool of the operation would have.
     pub name: String,
-    /// Reason, which names the operation and the field.
+    /// Reason why the operation cannot be a tool, which names the operation and the field.
     pub reason: String,
 }
 
@@ -104,8 +104,8 @@ impl Api {
         self
     }
 
-    /// Sends the secret of this name for the security scheme of that name: an API key, a bearer token, or `user:password` for
-    /// `basic`. The secret is that of the run's scope, and is looked up when a tool runs.
+    /// Sends the secret of this name for the security scheme of that name: an API key, a bearer token, or
+    /// `user:password` for `basic`. The secret is that of the run's scope, and is looked up whenever a tool runs.
     pub fn secret(mut self, scheme: impl Into<String>, secret: impl Into<String>) -> Self {
         self.secrets.insert(scheme.into(), secret.into());
         self
@@ -135,7 +135,8 @@ impl Api {
         self
     }
 
-    /// Sets how many bytes of an answer are read; 1 MB (1,000,000 bytes) by default. A longer answer is cut, and is a text.
+    /// Sets how many bytes of an answer are read; 1 MB (1,000,000 bytes) by default. A longer answer is cut, and is
+    /// then given as a text.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
@@ -175,12 +176,12 @@ impl Api {
         Ok(ToolSet::new().with_all(tools))
     }
 
-    /// Lists the operations that cannot be tools, with the reasons.
+    /// Lists the operations that cannot be tools, with the reasons why.
     pub fn unfit(&self) -> Vec<Unfit> {
         self.sorted().1
     }
 
-    /// Sorts the operations that are wanted: the tools with their secrets, and what cannot be a tool.
+    /// Sorts the operations that are wanted: those that can be tools, with their secrets, and those that cannot.
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
     fn sorted(
         &self,

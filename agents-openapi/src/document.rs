@@ -6,16 +6,16 @@ use serde_json::{Map, Value};
 /// Longest chain of references that is followed before it counts as a circle.
 const LONGEST_CHAIN: usize = 50;
 
-/// Document that has been read.
+/// OpenAPI document that has been read.
 #[derive(Debug)]
 pub(crate) struct Document {
     root: Value,
-    /// Is `true` for version 3.0, whose schemas differ from JSON Schema.
+    /// Is `true` for version 3.0 of OpenAPI, whose schemas differ from JSON Schema.
     pub(crate) is_3_0: bool,
 }
 
 impl Document {
-    /// Reads a document.
+    /// Reads a document from its text, and checks its version.
     pub(crate) fn read(text: &str) -> Result<Self, ApiError> {
         let root = parse(text)?;
         let version = root["openapi"]
@@ -31,7 +31,7 @@ impl Document {
         Ok(Document { root, is_3_0 })
     }
 
-    /// Returns the value under this key of the document.
+    /// Returns the value under this key at the top of the document; `null` if it is missing.
     pub(crate) fn get(&self, key: &str) -> &Value {
         &self.root[key]
     }
@@ -40,7 +40,8 @@ impl Document {
         self.root["paths"].as_object().into_iter().flatten()
     }
 
-    /// Returns the value itself, or, if it is a reference, the value that the reference leads to in the end.
+    /// Returns the value itself, or, if it is a reference, the value to which the reference leads, through further
+    /// references if need be.
     pub(crate) fn resolve<'a>(&'a self, value: &'a Value) -> Result<&'a Value, String> {
         let mut value = value;
         for _ in 0..LONGEST_CHAIN {
@@ -53,7 +54,7 @@ impl Document {
         Err(wording::ref_circle(reference))
     }
 
-    /// Returns the value to which a reference leads.
+    /// Returns the value in the document to which a reference such as `#/components/schemas/Pet` leads.
     pub(crate) fn at(&self, reference: &str) -> Result<&Value, String> {
         let Some(pointer) = reference.strip_prefix('#') else {
             return Err(wording::ref_outside(reference));
@@ -64,7 +65,7 @@ impl Document {
         found.ok_or_else(|| wording::ref_nowhere(reference))
     }
 
-    /// Returns the value as an object, with its references followed.
+    /// Returns the value as an object, after its references were followed; an error if it is none.
     pub(crate) fn object<'a>(
         &'a self,
         value: &'a Value,

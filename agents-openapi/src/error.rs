@@ -2,10 +2,10 @@ use crate::wording;
 use agents::{Code, ToolFailure};
 use std::{error::Error, fmt, time::Duration};
 
-/// Field of an operation, and what is wrong there.
+/// Field of an operation, and the description of what is wrong there.
 pub(crate) type Fault = (String, String);
 
-/// Error of a document: it names the operation and the field.
+/// Error of an OpenAPI document: it names the operation and the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError(String);
 
@@ -23,7 +23,7 @@ impl fmt::Display for ApiError {
 
 impl Error for ApiError {}
 
-/// Error of a call of an operation.
+/// Error of a call of a tool that was made of an operation.
 ///
 /// Arms get it from the tools of a document:
 ///
@@ -49,7 +49,7 @@ pub struct CallError {
 }
 
 impl CallError {
-    /// Creates the error of arguments that cannot be sent.
+    /// Creates the error of a call whose arguments cannot be sent.
     pub(crate) fn arguments(message: impl Into<String>) -> Self {
         CallError {
             code: Code::ValidationError,
@@ -59,7 +59,7 @@ impl CallError {
         }
     }
 
-    /// Creates the error of a server that answered with this status.
+    /// Creates the error of a call that the server answered with this status. `said` is the text of its answer.
     pub(crate) fn answered(status: u16, said: &str) -> Self {
         CallError {
             code: match status {

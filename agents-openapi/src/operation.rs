@@ -10,16 +10,16 @@ use crate::{
 use agents::http::Method;
 use serde_json::{Map, Value, json};
 
-/// Largest schema of arguments that is shown to a model, in bytes.
+/// Largest schema of a tool's arguments that is shown to a model, in bytes.
 const LARGEST_SCHEMA: usize = 64 << 10;
 
-/// Longest description that is shown to a model, in characters.
+/// Longest description of a tool that is shown to a model, in characters.
 const LONGEST_DESCRIPTION: usize = 1_000;
 
-/// Longest name that every provider takes.
+/// Longest name of a tool that every provider of models takes.
 const LONGEST_NAME: usize = 64;
 
-/// Methods that can be sent, as the keys of a path spell them.
+/// HTTP methods of operations that can be tools, with their keys in the document.
 const METHODS: [(&str, Method); 6] = [
     ("get", Method::Get),
     ("head", Method::Head),
@@ -37,7 +37,7 @@ const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Operation of a document.
+/// Operation of an OpenAPI document that can be a tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     /// Name of the tool that the operation becomes.
@@ -47,18 +47,18 @@ pub(crate) struct Operation {
     pub(crate) path: String,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) body: Option<Body>,
-    /// JSON Schema of the arguments.
+    /// JSON Schema of the arguments of the tool.
     pub(crate) schema: Value,
-    /// Header for the idempotency key, if the operation has one.
+    /// Name of the header for an idempotency key; `None` if the operation takes none.
     pub(crate) idempotency_key: Option<String>,
-    /// Alternative sets of security schemes: one of the sets is enough.
+    /// Alternative sets of security schemes, by name: a call needs the secrets of one of the sets.
     pub(crate) security: Vec<Vec<String>>,
 }
 
-/// Body of a request.
+/// Body of an operation's requests, as the document describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
-    /// Name of the argument that holds the body.
+    /// Name of the tool's argument that holds the body.
     pub(crate) argument: String,
     pub(crate) kind: BodyKind,
     /// Media type with which the body is sent.
@@ -131,7 +131,8 @@ fn one(
     })
 }
 
-/// Reads an operation; `None` if it has too many schemas to inline them all.
+/// Reads an operation. The result is `None` if its schemas are too many to write each in its place, so that it is read
+/// again with references.
 fn read(
     document: &Document,
     path: &str,
@@ -252,7 +253,7 @@ fn check_path(path: &str, parameters: &[Parameter]) -> Result<(), Fault> {
     }
 }
 
-/// Reads the body; `None` if none is sent.
+/// Reads the description of an operation's body; `None` if its requests have none.
 fn body_of(
     document: &Document,
     schemas: &mut Schemas<'_>,
@@ -322,7 +323,7 @@ fn description(operation: &Value, method: Method, path: &str) -> String {
     }
 }
 
-/// Returns the text as a name that every model can write.
+/// Returns the text with `_` in place of each character that models cannot write in a tool's name.
 pub(crate) fn written(text: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || c == '-' {

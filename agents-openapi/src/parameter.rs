@@ -4,14 +4,14 @@ use crate::{document::Document, error::Fault, schema::Schemas, wording};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-/// Characters that a path or a query cannot have as they are.
+/// Characters that are percent-encoded in a path or a query.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// Parameter of an operation.
+/// Parameter of an operation: a value in the path, the query or a header of its requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
     /// Name by which the server knows the parameter.
@@ -23,7 +23,7 @@ pub(crate) struct Parameter {
     style: Style,
 }
 
-/// Part of a request to which a parameter belongs.
+/// Part of a request in which a parameter is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Path,
@@ -31,16 +31,16 @@ pub(crate) enum Place {
     Header,
 }
 
-/// Form in which a list or an object is written.
+/// Form in which a parameter writes a list or an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// `a=1&a=2` in a query, where that is possible; `1,2` otherwise.
+    /// Repeats the name, as in `a=1&a=2`, in a query, where that is possible; `1,2` otherwise.
     Exploded,
-    /// `1,2`, or with another separator.
+    /// Joins the values, as in `1,2`, by this separator.
     Joined(&'static str),
-    /// `a[b]=1`
+    /// Names the members in brackets, as in `a[b]=1`.
     Deep,
-    /// JSON.
+    /// Writes the value as JSON.
     Json,
 }
 
@@ -103,7 +103,7 @@ impl Parameter {
         Ok(Some((parameter, schema)))
     }
 
-    /// Returns the value for the path.
+    /// Returns the value as the text of a parameter in the path, percent-encoded.
     pub(crate) fn in_path(&self, value: &Value) -> Result<String, String> {
         let text = self.joined(value);
         match text.as_str() {
@@ -112,7 +112,7 @@ impl Parameter {
         }
     }
 
-    /// Returns the value for a header.
+    /// Returns the value as the text of a header.
     pub(crate) fn in_header(&self, value: &Value) -> Result<String, String> {
         let text = self.joined(value);
         match text.chars().any(char::is_control) {
@@ -121,7 +121,7 @@ impl Parameter {
         }
     }
 
-    /// Adds the value to a query.
+    /// Adds the value to the parts of a query, each of the form `name=value`.
     pub(crate) fn in_query(&self, value: &Value, query: &mut Vec<String>) {
         let mut add =
             |name: &str, value: &str| query.push(format!("{}={}", encoded(name), encoded(value)));
@@ -176,7 +176,7 @@ fn style(map: &Map<String, Value>, place: Place) -> Style {
     }
 }
 
-/// Returns a value as text: a string without its quotes, any other value as JSON.
+/// Returns a value as the text in a request: a string without its quotes, any other value as JSON.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -8,7 +8,7 @@ use crate::{
 use agents::{Json, http::HttpArgs};
 use serde_json::Value;
 
-/// Returns the request for a call of the operation at the server with this base URL.
+/// Returns the HTTP request for a call of the operation with these arguments, at the server with this base URL.
 pub(crate) fn of(
     operation: &Operation,
     base: &str,
@@ -60,7 +60,7 @@ pub(crate) fn of(
     Ok(request)
 }
 
-/// Returns an object as a form. Members of members are named in brackets, as in `a[b]=1`.
+/// Returns an object as the body of an HTML form (`a=1&b=2`). Members of members are named in brackets, as in `a[b]=1`.
 fn form(value: &Value) -> String {
     let mut pairs = Vec::new();
     for (name, value) in value.as_object().into_iter().flatten() {

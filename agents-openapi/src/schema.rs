@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 /// Number of schemas beyond which references are kept, so that a schema that is used often is shown once.
 const MOST_INLINED: usize = 300;
 
-/// Deepest nesting of schemas that is read.
+/// Deepest nesting of schemas that is read; deeper ones are an error.
 const DEEPEST: usize = 100;
 
-/// Keys that say nothing to a model, or that JSON Schema does not have.
+/// Keys of a schema that are left out, since they say nothing to a model, or are no part of JSON Schema.
 const DROPPED: [&str; 7] = [
     "xml",
     "externalDocs",
@@ -21,12 +21,13 @@ const DROPPED: [&str; 7] = [
     "$schema",
 ];
 
-/// Schemas that were made to stand alone, and the definitions to which their references lead.
+/// Reader of the schemas of one operation. It replaces references by the schemas that they lead to, and keeps the
+/// definitions for references that stay.
 pub(crate) struct Schemas<'a> {
     document: &'a Document,
-    /// References that are being followed, outermost first.
+    /// References that are being followed, the outermost first, to notice a circle.
     within: Vec<String>,
-    /// References that are kept: those of circles, or all of them.
+    /// References that stay, each with the name of its definition: those of circles, or all of them.
     kept: BTreeMap<String, String>,
     keeps_all: bool,
     count: usize,
@@ -113,7 +114,7 @@ impl<'a> Schemas<'a> {
         made
     }
 
-    /// Returns the name of the definition for a reference that is kept.
+    /// Returns the name of the definition to which a reference that stays leads.
     fn keep(&mut self, reference: &str) -> String {
         if let Some(name) = self.kept.get(reference) {
             return name.clone();
@@ -133,7 +134,7 @@ impl<'a> Schemas<'a> {
         name
     }
 
-    /// Returns the definitions to which the references of the schemas so far lead.
+    /// Returns the definitions to which the references in the schemas so far lead.
     pub(crate) fn definitions(&mut self) -> Result<Map<String, Value>, String> {
         let mut made = Map::new();
         // A definition may need further ones.
@@ -150,7 +151,8 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// Makes the schemas of an object stand alone, without those that only a server sets.
+    /// Makes each of these schemas of an object's properties stand alone. Properties that only the server sets are left
+    /// out.
     fn each(&mut self, schemas: &Value) -> Result<Value, String> {
         let mut made = Map::new();
         for (name, schema) in schemas.as_object().into_iter().flatten() {
@@ -166,7 +168,7 @@ impl<'a> Schemas<'a> {
         schemas.map(|schema| self.inline(schema)).collect()
     }
 
-    /// Takes properties that only a server sets out of the required ones.
+    /// Removes properties that only the server sets from the list of required ones.
     fn without_read_only(&self, map: &Map<String, Value>, made: &mut Map<String, Value>) {
         let Some(required) = made.get_mut("required").and_then(Value::as_array_mut) else {
             return;
@@ -182,7 +184,7 @@ impl<'a> Schemas<'a> {
     }
 }
 
-/// Converts keywords that version 3.0 spells differently into those of JSON Schema.
+/// Converts keywords that version 3.0 of OpenAPI spells differently into those of JSON Schema.
 fn of_3_0(map: &Map<String, Value>, made: &mut Map<String, Value>) {
     if map.get("nullable") == Some(&Value::Bool(true)) {
         if let Some(Value::String(kind)) = made.get("type") {

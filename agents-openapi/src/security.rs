@@ -3,7 +3,7 @@
 use crate::{document::Document, wording};
 use serde_json::Value;
 
-/// Form in which a secret is sent.
+/// Security scheme of the document: the form in which a request sends a secret.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scheme {
     Header(String),
@@ -12,8 +12,8 @@ pub(crate) enum Scheme {
     Basic,
 }
 
-/// Returns the alternative sets of schemes of an operation, by name: one of the sets is enough. Without any set,
-/// everybody may call the operation.
+/// Returns the alternative sets of security schemes of an operation, by name: one of the sets is enough. Without any
+/// set, everybody may call the operation.
 pub(crate) fn alternatives(document: &Document, operation: &Value) -> Vec<Vec<String>> {
     let own = operation.get("security");
     let security = own.unwrap_or(document.get("security"));
@@ -28,7 +28,7 @@ pub(crate) fn alternatives(document: &Document, operation: &Value) -> Vec<Vec<St
 }
 
 impl Scheme {
-    /// Reads the scheme of this name.
+    /// Reads the security scheme of this name from the document.
     pub(crate) fn read(document: &Document, name: &str) -> Result<Self, String> {
         let schemes = document.get("components").get("securitySchemes");
         let scheme = schemes.and_then(|schemes| schemes.get(name));

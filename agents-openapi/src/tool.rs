@@ -10,7 +10,7 @@ use agents::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Returns the tool, which asks by way of `http`. `version` is that of the document.
+/// Returns the tool for an operation, which sends its requests by `http`. `version` is that of the document.
 pub(crate) fn of(
     name: String,
     operation: Arc<Operation>,
@@ -70,8 +70,8 @@ fn cause(error: CallError) -> Cause {
     Cause::returned(error, code, after)
 }
 
-/// Returns the body of an answer as JSON or as text. If there is no body, returns the status, and the location if the
-/// server names one.
+/// Returns the output of a tool for an answer: its body as JSON or as text. If there is no body, returns the status,
+/// and the location if the server names one.
 fn output(answer: &HttpAnswer) -> Value {
     if let Some(Ok(value)) = answer.json.as_ref().map(agents::Json::to_value) {
         return value;

@@ -41,7 +41,7 @@ pub(super) fn ref_circle(reference: &str) -> String {
 
 // ---- operations ----
 
-/// `what` says what is wrong at the place.
+/// Reason why an operation cannot be a tool; `what` says what is wrong at the place.
 pub(super) fn unfit(operation: &str, place: &str, what: &str) -> String {
     format!("operation `{operation}`, `{place}`: {what}")
 }

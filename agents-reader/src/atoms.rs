@@ -68,7 +68,7 @@ impl Coercer<'_> {
         self.listed(tape, at, shape_at)
     }
 
-    /// Writes a string, or text without quotes, as the shape wants it.
+    /// Writes a string of the document, or a word without quotes, as the type that the schema allows here.
     pub(super) fn text(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         let shape = self.schema.shape(shape_at);
         let types = shape.types;
@@ -194,7 +194,7 @@ impl Coercer<'_> {
         self.listed(tape, at, shape_at)
     }
 
-    /// Reads a list of numbers that was written as a text: `1, 2, 3`.
+    /// Reads a list of numbers that was written as a text: `1, 2, 3`. Returns `None` if the schema wants no list here.
     fn enumerated(&mut self, text: &str, shape: &Shape) -> Result<Option<u32>, ReadError> {
         let Some(item) = shape.items.filter(|_| shape.first.is_empty()) else {
             return Ok(None);
@@ -228,7 +228,8 @@ impl Coercer<'_> {
         Ok(Some(cost::SHAPE))
     }
 
-    /// Reads JSON that was written as a string.
+    /// Reads JSON that a model wrote as a string, where the schema wants another type. Returns `None` if the string
+    /// holds no JSON.
     fn parsed(&mut self, text: &str, shape_at: usize) -> Result<Option<u32>, ReadError> {
         let inside = text.trim_start();
         let brackets = inside.starts_with('{') || inside.starts_with('[');
@@ -270,7 +271,7 @@ impl Coercer<'_> {
         Ok(Some(cost::TYPE + 1 + repairs + sum?))
     }
 
-    /// Writes the allowed value that is given in another spelling.
+    /// Writes the value of an `enum` that a text names in another spelling, and reports the change.
     pub(super) fn choice(
         &mut self,
         tape: &Tape<'_>,

@@ -3,7 +3,8 @@
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// Returns a word that marks the zero bytes of `word` in their high bit. It is exact up to the first zero.
+/// Returns a word whose high bits mark the bytes of `word` that are zero, to search eight bytes at once. It is exact up
+/// to the first zero.
 const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGH
 }
@@ -15,7 +16,8 @@ const fn word_at(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// Returns the place of the first `"`, `\`, control character or `other` at or after `from`.
+/// Returns the index of the first `"`, `\`, control character or `other` at or after `from`; the length if there is
+/// none.
 pub(super) fn string_special(bytes: &[u8], mut from: usize, other: u8) -> usize {
     let other_word = ONES * other as u64;
     while from + 8 <= bytes.len() {
@@ -39,7 +41,7 @@ pub(super) fn string_special(bytes: &[u8], mut from: usize, other: u8) -> usize 
     from
 }
 
-/// Returns the place of the first byte at or after `from` that is not JSON's white space.
+/// Returns the index of the first byte at or after `from` that is not JSON's white space.
 pub(super) fn skip_space(bytes: &[u8], mut from: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(from) {
         from += 1;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A change that the reader made.
+/// A change that the reader made to a text, so that it became JSON that fits.
 ///
 /// ```
 /// use agents_reader::{ChangeKind, read};
@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Kind of change.
+    /// Kind of the change that was made to the text.
     pub kind: ChangeKind,
     /// Path of the changed value, such as `a.b[0]`; empty for the whole text.
     pub path: String,
-    /// Short description of the change.
+    /// Short description of the change, for people.
     pub note: String,
     /// Text that was there before: its beginning, on one line. It is given for dropped text. It is also given for
     /// text from which a number, a boolean or an allowed value was taken.
@@ -54,10 +54,10 @@ pub struct Change {
     pub uncertain: bool,
 }
 
-/// Maximum number of characters of a text that a change quotes.
+/// Maximum number of characters of the original text that a change quotes.
 const MAX_CHARS: usize = 200;
 
-/// Shortens a text to one line that is enough to recognise it.
+/// Shortens a text to one line of at most 200 characters, for a report of what was there.
 fn in_short(text: &str) -> String {
     let flat = |c: char| if c.is_control() { ' ' } else { c };
     let mut short: String = text.chars().take(MAX_CHARS).map(flat).collect();
@@ -87,7 +87,7 @@ impl Change {
         self
     }
 
-    /// Records the text that was there before.
+    /// Records the text that was there before the change, cut to its beginning.
     #[must_use]
     pub fn original(mut self, text: &str) -> Self {
         self.original = Some(in_short(text));
@@ -113,14 +113,14 @@ impl fmt::Display for Change {
     }
 }
 
-/// Kind of a [`Change`].
+/// Kind of a [`Change`]: what the reader did to the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// JSON was extracted from prose, a fence, tags or a callback.
+    /// JSON was taken out of the text around it: prose, a fence, tags or a callback.
     Located,
-    /// A value was chosen among several in the text, or the text seemed to warn of the value.
+    /// A value was chosen among several in the text, or the text seemed to warn of the value. Always uncertain.
     Chosen,
     /// A superfluous comma was removed: `[1, 2,]`.
     TrailingComma,
@@ -221,23 +221,23 @@ impl Changes {
         self.0.is_empty()
     }
 
-    /// Appends the changes of a later reading.
+    /// Appends the changes of a later reading of the same value.
     pub fn extend(&mut self, later: Changes) {
         self.0.extend(later.0);
     }
 
-    /// Returns the number of changes that are listed.
+    /// Returns the number of changes that are listed one by one.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Iterates over the changes, in order.
+    /// Iterates over the changes, in the order in which they were made.
     pub fn iter(&self) -> std::slice::Iter<'_, Change> {
         self.0.iter()
     }
 
-    /// Returns the first uncertain change.
+    /// Returns the first uncertain change; `None` if the reading is certain.
     #[must_use]
     pub fn uncertain(&self) -> Option<&Change> {
         self.0.iter().find(|change| change.uncertain)

@@ -18,7 +18,7 @@ use super::{
     wording,
 };
 
-/// Costs of the changes, by which ways to read a value are compared.
+/// Costs of the changes. Of several ways to read a value, the one with the smallest sum is taken.
 pub(super) mod cost {
     pub(crate) const SPELLING: u32 = 1;
     pub(crate) const TYPE: u32 = 2;
@@ -40,18 +40,18 @@ pub(super) struct Coercer<'s> {
     pub(super) schema: &'s Schema,
     pub(super) out: String,
     pub(super) log: Log,
-    /// Path of the value being written.
+    /// Path of the value that is being written, for reports of changes and errors.
     pub(super) path: String,
-    /// Amount of work that may still be done for the whole document.
+    /// Amount of work that may still be done for the whole document; at 0, reading fails with `TooLong`.
     pub(super) budget: usize,
     pub(super) nested: u8,
-    /// Number of lists that were made around the current value.
+    /// Number of lists that were put around the current value, since the schema wants a list.
     lists: u8,
     /// Number of calls of [`Self::value`] that have not returned.
     depth: usize,
     /// `true` if the text is still being written, so that required fields may follow.
     pub(super) grows: bool,
-    /// Node of the string that is still being written.
+    /// Index of the node of the string that the model is still writing; `None` if there is none.
     pub(super) open: Option<usize>,
     /// Path of the string in `open`, once the string is written out.
     pub(super) open_path: Option<String>,
@@ -74,7 +74,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Writes the value at `at` in the given shape.
+    /// Writes the value of the node `at` as the schema's place `shape_at` wants it, and reports each change.
     pub(super) fn value(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         self.budget = self.budget.checked_sub(1).ok_or_else(|| {
             ReadError::of(ReadErrorKind::TooLong, wording::TOO_MUCH_WORK_ON_VALUE)
@@ -134,7 +134,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Writes the only value in a list of one.
+    /// Writes the only element of a list of one, where the schema wants no list.
     fn only(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         let mut children = tape.children(at);
         match (children.next(), children.next()) {
@@ -147,7 +147,8 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Writes a value by the first branch that fits as it is, else by the branch that costs least.
+    /// Writes a value that may have several shapes (`anyOf`): by the first branch that fits as it is, else by the
+    /// branch that costs least.
     fn union(&mut self, tape: &Tape<'_>, at: usize, shape: &Shape) -> Outcome {
         let fits = |&&branch: &&usize| fit(self.schema, tape, at, branch, &mut self.budget).is_ok();
         if let Some(&branch) = shape.branches.iter().find(fits) {
@@ -171,7 +172,8 @@ impl<'s> Coercer<'s> {
         })
     }
 
-    /// Tries several ways and keeps the cheapest. Two different results of the same cost are an error.
+    /// Tries several ways to read a value and keeps the one whose changes cost least. Two different results of the same
+    /// cost are an error.
     pub(super) fn cheapest<T>(
         &mut self,
         ways: &[T],
@@ -259,8 +261,8 @@ impl<'s> Coercer<'s> {
         Ok(sum)
     }
 
-    /// Returns the cost of a member or an item. The last one of a growing text is taken back if it does not fit yet,
-    /// and has no cost.
+    /// Returns the cost of writing a member or an item. The last one of a growing text is taken back if it does not fit
+    /// yet, and has no cost.
     pub(super) fn unless_growing(
         &mut self,
         cost: Outcome,
@@ -277,7 +279,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Writes one value as a list of one, if a list is expected.
+    /// Writes one value as a list of one, if the schema wants a list.
     pub(super) fn listed(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         let shape = self.schema.shape(shape_at);
         let Some(item) = shape
@@ -302,7 +304,7 @@ impl<'s> Coercer<'s> {
         Ok(cost::SHAPE + sum)
     }
 
-    /// Copies a value that no schema describes.
+    /// Copies a value for which there is no schema, without a change of its type.
     pub(super) fn copy(&mut self, tape: &Tape<'_>, at: usize) -> Outcome {
         if self.open == Some(at) {
             self.open_path = Some(self.path.clone());
@@ -375,7 +377,7 @@ impl<'s> Coercer<'s> {
     }
 }
 
-/// Returns the amount of work that a document of this length may take.
+/// Returns the amount of work that reading a document of this length, in bytes, may take.
 pub(super) fn work(length: usize) -> usize {
     length.saturating_mul(16).saturating_add(10_000)
 }

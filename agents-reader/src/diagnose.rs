@@ -11,7 +11,7 @@ use super::{
 /// Maximum number of errors that are listed; further errors are only counted.
 const MAX_ERRORS: usize = 64;
 
-/// Result of reading a text, for a caller that has to explain it.
+/// Result of reading a text, with all of its errors, for a caller that has to explain it.
 ///
 /// ```
 /// use agents_reader::{Schema, diagnose};
@@ -41,13 +41,13 @@ const MAX_ERRORS: usize = 64;
 pub struct Diagnosis<'a> {
     /// Valid JSON that was made out of the text, whether it fits or not; `None` if there is none.
     pub json: Option<Cow<'a, str>>,
-    /// Changes that were made to get that JSON.
+    /// Changes that were made to get the JSON in `json`.
     pub changes: Changes,
     /// Errors in the order of the schema, which is alphabetical unless `serde_json` preserves the order of keys. The
     /// only entry is the reason if the text cannot be read. The list is empty if everything fits, and has at most 64
     /// entries.
     pub errors: Vec<ReadError>,
-    /// Number of errors beyond those listed.
+    /// Number of errors beyond those that are listed.
     pub unlisted: usize,
 }
 
@@ -58,7 +58,7 @@ impl Diagnosis<'_> {
         self.errors.is_empty()
     }
 
-    /// Returns `true` if JSON was made out, and the text ended before that JSON did.
+    /// Returns `true` if the text ended before its JSON did, although JSON was made of it.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.changes.any(ChangeKind::Closed) || self.changes.any(ChangeKind::CutOff)

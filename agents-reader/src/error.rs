@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Error in a text, with its place.
+/// Error in a text that was read, with its place.
 ///
 /// An error prints as one line in lower case that names the place and the remedy. The line may be shown to a model.
 ///
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct ReadError(Box<Inner>);
 
-/// Contents of an error. They are boxed, since a result is passed on for each value and is rarely an error.
+/// Contents of a [`ReadError`]. They are boxed, since a result is passed on for each value and is rarely an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Inner {
     path: String,
@@ -40,7 +40,7 @@ fn is_mismatch(kind: &ReadErrorKind) -> bool {
     *kind == ReadErrorKind::Mismatch
 }
 
-/// Kind of a [`ReadError`].
+/// Kind of a [`ReadError`]: why the text could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -74,7 +74,7 @@ impl ReadError {
         Self::of(ReadErrorKind::Mismatch, message).below(path.into())
     }
 
-    /// Creates the error of a required field that is missing.
+    /// Creates the error of a required field that is missing; `path` is the path of the field.
     #[must_use]
     pub fn missing(path: impl Into<String>) -> Self {
         Self::new(path, wording::MISSING)

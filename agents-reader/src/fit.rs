@@ -11,12 +11,12 @@ use super::{
     wording,
 };
 
-/// First place of a document that does not fit.
+/// First place of a document that does not fit the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Misfit {
-    /// Node that does not fit.
+    /// Index on the tape of the node that does not fit the schema.
     pub(super) at: usize,
-    /// Shape that the node should have had.
+    /// Index of the shape (the compiled schema) that the node should have had.
     shape: usize,
     why: Why,
 }
@@ -26,15 +26,15 @@ enum Why {
     Type,
     Choice,
     Limit(&'static str),
-    /// Field with this index, which is missing.
+    /// The object lacks the required field with this index in the schema.
     Missing(usize),
     Unknown,
     Twice,
     Work,
 }
 
-/// Checks the value at `at` against the shape. `budget` bounds the work, since nested unions could ask for an
-/// exponential amount.
+/// Checks that the value at `at` fits the shape, without changes; else returns the first misfit. `budget` bounds the
+/// work, since nested unions could ask for an exponential amount.
 pub(super) fn fit(
     schema: &Schema,
     tape: &Tape<'_>,
@@ -182,7 +182,7 @@ fn object(
     Ok(())
 }
 
-/// Returns the field that a key names exactly.
+/// Returns the index of the field whose name is exactly this key; `None` if there is none. `expected` is tried first.
 pub(super) fn field(shape: &Shape, tape: &Tape<'_>, key: usize, expected: usize) -> Option<usize> {
     let name = tape.string(key);
     if shape
@@ -195,7 +195,8 @@ pub(super) fn field(shape: &Shape, tape: &Tape<'_>, key: usize, expected: usize)
     shape.fields.iter().position(|field| field.name == name)
 }
 
-/// Returns the rule of the shape for a key that is not a field.
+/// Returns the rule of the shape for a key that is not a field: whether it is refused, dropped, or what its value must
+/// be.
 pub(super) fn rest(shape: &Shape, tape: &Tape<'_>, key: usize) -> Rest {
     if shape.patterns.is_empty() {
         return shape.rest;
@@ -208,7 +209,7 @@ pub(super) fn rest(shape: &Shape, tape: &Tape<'_>, key: usize) -> Rest {
         .map_or(shape.rest, |&(_, shape)| Rest::Shape(shape))
 }
 
-/// Set of small numbers, such as indices of fields.
+/// Set of small numbers, such as the indices of the fields that an object has.
 pub(super) struct Seen {
     low: u64,
     high: Vec<bool>,
@@ -240,7 +241,7 @@ impl Seen {
     }
 }
 
-/// Returns the type of a value; a float such as `5.0` counts as a fraction because of its spelling.
+/// Returns the JSON type of a value; a float such as `5.0` counts as a fraction because of its spelling.
 pub(super) fn type_of(tape: &Tape<'_>, at: usize) -> Types {
     match tape.kind(at) {
         Kind::Null => Types::NULL,
@@ -261,7 +262,7 @@ pub(super) fn type_of(tape: &Tape<'_>, at: usize) -> Types {
     }
 }
 
-/// Returns true if a value equals the one in the schema.
+/// Returns true if a value of the text equals this value of the schema, such as one of an `enum`.
 pub(super) fn equals(tape: &Tape<'_>, at: usize, value: &Value) -> bool {
     match (tape.kind(at), value) {
         (Kind::Null, Value::Null)
@@ -281,7 +282,7 @@ pub(super) fn equals(tape: &Tape<'_>, at: usize, value: &Value) -> bool {
 }
 
 impl Misfit {
-    /// Returns true if the only misfit is a key that no field has.
+    /// Returns true if the misfit is a key that no field of the schema has.
     pub(super) fn is_unknown_key(self) -> bool {
         self.why == Why::Unknown
     }
@@ -295,7 +296,7 @@ impl Misfit {
         }
     }
 
-    /// Returns the misfit as an error.
+    /// Returns the misfit as an error with the path, the expected value and the value found.
     pub(super) fn refuse(self, schema: &Schema, tape: &Tape<'_>) -> ReadError {
         let found = tape.excerpt(self.at);
         let mut path = tape.path(self.at);
@@ -325,7 +326,7 @@ impl Misfit {
     }
 }
 
-/// Returns the allowed values, for a message.
+/// Returns the values that the schema allows, as a part of an error message.
 pub(super) fn one_of(shape: &Shape) -> String {
     const MAX_LISTED: usize = 12;
     let choices = shape.choices.as_deref().unwrap_or_default();
@@ -339,7 +340,7 @@ pub(super) fn one_of(shape: &Shape) -> String {
     text
 }
 
-/// Returns the known keys, for a message.
+/// Returns the keys that the schema knows, as a part of an error message.
 pub(super) fn known(shape: &Shape) -> String {
     const MAX_LISTED: usize = 20;
     let mut text = String::from("the keys are ");

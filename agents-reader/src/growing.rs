@@ -10,7 +10,7 @@ use super::{
     tape::{Kind, Node, Tape},
 };
 
-/// Value of a text so far, while a model is still writing the text.
+/// JSON value of a text so far, while a model is still writing the text.
 ///
 /// ```
 /// use agents_reader::{Schema, growing};
@@ -39,7 +39,7 @@ pub struct Growing {
     pub json: String,
     /// Path of the string that is still being written.
     pub open: Option<String>,
-    /// `true` once the value's closing bracket has arrived.
+    /// Is `true` once the value's closing bracket has arrived.
     pub is_complete: bool,
 }
 
@@ -83,10 +83,10 @@ pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
     None
 }
 
-/// Maximum number of places at which a value is tried.
+/// Maximum number of brackets at which a value is tried, before the search gives up.
 const MAX_CANDIDATES: usize = 8;
 
-/// Reads the value that begins at `start`.
+/// Reads the value that begins at the bracket `start` of an unfinished text; `None` if it cannot be read so far.
 fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {
     match begun(text, start) {
         Some(begun) => {
@@ -138,7 +138,7 @@ fn shaped(
     })
 }
 
-/// Beginning of valid JSON, with its brackets closed.
+/// Unfinished JSON that was valid as far as it came, with its brackets closed.
 struct Begun {
     json: String,
     is_complete: bool,
@@ -146,16 +146,16 @@ struct Begun {
     in_string: bool,
 }
 
-/// Token that may come next.
+/// Token that may come next in unfinished JSON.
 enum Next {
     Value,
-    /// A key, or the end of the object if the object is empty so far.
+    /// Expects a key, or the end of the object if the object is empty so far.
     Key,
-    /// A comma or a closing bracket.
+    /// A comma or a closing bracket is to come.
     More,
 }
 
-/// Closes the beginning of valid JSON; `None` if it is not valid so far.
+/// Closes the brackets of unfinished JSON that starts at `start`; `None` if it is not valid so far.
 fn begun(text: &str, start: usize) -> Option<Begun> {
     let bytes = text.as_bytes();
     let mut open: Vec<u8> = Vec::new();
@@ -256,7 +256,7 @@ fn begun(text: &str, start: usize) -> Option<Begun> {
     })
 }
 
-/// Closes a text that ends in the string that opens at `quote`.
+/// Closes an unfinished text that ends within the string that opens at `quote`.
 fn in_string(text: &str, start: usize, quote: usize, open: &[u8]) -> Begun {
     let mut json = text[start..].to_owned();
     json.truncate(whole_escapes(&text[quote + 1..]) + quote + 1 - start);
@@ -273,7 +273,7 @@ fn close(json: &mut String, open: &[u8]) {
     json.extend(open.iter().rev().map(|&close| char::from(close)));
 }
 
-/// Returns the length of a string's inside, without an unfinished escape or half a pair of escapes.
+/// Returns the length of a string's inside that is complete: without an unfinished escape or half a pair of escapes.
 fn whole_escapes(inside: &str) -> usize {
     let bytes = inside.as_bytes();
     let mut at = 0;

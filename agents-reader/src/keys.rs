@@ -11,19 +11,19 @@ use super::{
     wording,
 };
 
-/// Role of a member of the text in the schema.
+/// Role that the schema gives to a member of an object in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A field by its own name.
+    /// The key is the name of the field with this index.
     Field(usize),
-    /// A field by another spelling of its name.
+    /// The key is another spelling of this field's name.
     Restyled(usize),
-    /// Field that the key means by elimination.
+    /// The key must mean this field, as the only one that is missing.
     Inferred(usize),
-    /// Allowed member that is no field.
+    /// The member is no field, but the schema allows it; the index is the shape of its value.
     Kept(Option<usize>),
     Unknown,
-    /// Member that looks like an entry of a map, under a key that the map cannot have.
+    /// The member looks like an entry of a map, under a key that the map cannot have. It is an error.
     Foreign,
 }
 
@@ -37,7 +37,7 @@ impl Role {
 }
 
 impl Coercer<'_> {
-    /// Writes an object in the given shape.
+    /// Writes the object of the node `at` in the given shape: finds the field of each key, and supplies defaults.
     pub(super) fn object(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         let schema = self.schema;
         let shape = schema.shape(shape_at);
@@ -171,7 +171,7 @@ impl Coercer<'_> {
         Ok(sum)
     }
 
-    /// Writes a member with the default value of its field.
+    /// Writes a member that the text lacks, with the default value of its field.
     fn default(&mut self, name: &str, default: &str) {
         quote_into(&mut self.out, name);
         self.out.push(':');
@@ -180,7 +180,7 @@ impl Coercer<'_> {
         self.log_with(ChangeKind::Defaulted, note);
     }
 
-    /// Notes that the text ended in this object, so that missing members may have been to come.
+    /// Records that the text ended in this object, so that missing members may have been to come.
     fn might_go_on(&mut self, shape: &Shape, from: &[Option<usize>]) {
         let mut fields = shape.fields.iter().zip(from);
         let next = match (fields.find(|(_, from)| from.is_none()), shape.rest) {
@@ -195,7 +195,7 @@ impl Coercer<'_> {
         );
     }
 
-    /// Writes the key, under its right name.
+    /// Writes the key under the name that the schema has for it, and returns the cost of the change.
     fn renamed(&mut self, tape: &Tape<'_>, key: usize, role: Role, shape: &Shape) -> u32 {
         let (n, kind, price) = match role {
             Role::Field(_) | Role::Kept(_) | Role::Unknown | Role::Foreign => {
@@ -216,7 +216,7 @@ impl Coercer<'_> {
     }
 }
 
-/// Finds the role of each member: by name, else by case and style, else by elimination. Elimination needs a single
+/// Finds the role of each member: by name, else without case and style, else by elimination. Elimination needs a single
 /// missing field and a single key that is left over.
 pub(super) fn roles(
     schema: &Schema,
@@ -309,8 +309,8 @@ pub(super) fn roles(
     roles
 }
 
-/// Returns true if a value is empty for a field of these types: no value, or `null`, `"null"` or an empty text where
-/// the field allows none of them.
+/// Returns true if a value counts as left out, for a field of these types: no value, or `null`, `"null"` or an empty
+/// text where the field allows none of them.
 fn says_nothing(tape: &Tape<'_>, value: usize, types: Types) -> bool {
     match tape.kind(value) {
         Kind::Missing => true,
@@ -324,7 +324,7 @@ fn says_nothing(tape: &Tape<'_>, value: usize, types: Types) -> bool {
     }
 }
 
-/// Returns true if one name contains the other.
+/// Returns true if one name contains the other, without case and style.
 fn contains_name(one: &str, two: &str) -> bool {
     let (one_folded, two_folded) = (fold(one), fold(two));
     let (short, long) = if one_folded.len() < two_folded.len() {

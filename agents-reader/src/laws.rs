@@ -11,7 +11,7 @@ thread_local! {
     static STEPS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts work, in tests only.
+/// Counts steps of the reader, so that tests can hold their number against the length of the text.
 pub(super) fn step(count: usize) {
     STEPS.set(STEPS.get() + count);
 }
@@ -44,7 +44,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Generates numbers with more digits than our types hold, and in notations that printing would change.
+/// Generates numbers with more digits than Rust's types hold, and in notations that printing would change.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,4})?([eE][+-]?[0-9]{1,3})?",
@@ -75,7 +75,7 @@ fn raw() -> impl Strategy<Value = String> {
     })
 }
 
-/// Generates valid JSON in all its spellings.
+/// Generates valid JSON for the tests, in all its spellings.
 fn valid() -> impl Strategy<Value = String> {
     prop_oneof![
         value().prop_map(|value| serde_json::to_string(&value).unwrap()),
@@ -84,7 +84,7 @@ fn valid() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates text from the pieces of JSON and from the texts that models put around it.
+/// Generates text from pieces of JSON and from the texts that models put around it, in any order.
 fn tangle(least: usize) -> impl Strategy<Value = String> {
     const PIECES: [&str; 58] = [
         "{",
@@ -231,7 +231,7 @@ fn is_one_number(text: &str) -> bool {
             .all(|b| b.is_ascii_digit() || b".eE+-".contains(&b))
 }
 
-/// Counts the steps of a reading, with and without a schema.
+/// Counts the steps that reading a text takes, with the schema and without one.
 fn steps(text: &str, schema: &Schema) -> usize {
     STEPS.set(0);
     _ = schema.read(text);

@@ -108,7 +108,7 @@ pub(crate) const MAX_DEPTH: usize = 127;
 /// Maximum length of a text in bytes; a longer text is an error, since offsets are kept in 32 bits.
 const MAX_LENGTH: usize = 1 << 30;
 
-/// Result of reading: valid JSON and the changes that were needed.
+/// Result of reading a text: valid JSON and the changes that were needed.
 ///
 /// ```
 /// use agents_reader::lenient;
@@ -126,7 +126,7 @@ const MAX_LENGTH: usize = 1 << 30;
 pub struct Reading<'a> {
     /// Valid JSON, borrowed from the input where the input or a part of it could stay unchanged.
     pub json: Cow<'a, str>,
-    /// Changes that were made.
+    /// Changes that were made to the text to get `json`; empty if there were none.
     pub changes: Changes,
 }
 
@@ -278,7 +278,7 @@ impl Schema {
     }
 }
 
-/// Returns the tape of valid JSON, or the byte at which the text stops being valid.
+/// Reads a text as strict JSON: returns its tape (the parsed nodes), or the byte at which the text stops being valid.
 fn strictly(raw: &str) -> Result<Result<Tape<'_>, usize>, ReadError> {
     if raw.len() > MAX_LENGTH {
         return Err(ReadError::of(
@@ -312,7 +312,7 @@ fn untouched(raw: &str) -> Reading<'_> {
     }
 }
 
-/// Returns the whole text as a JSON string.
+/// Returns the whole text as a JSON string, for a schema that accepts only text.
 fn as_text(raw: &str) -> Reading<'_> {
     let mut json = String::with_capacity(raw.len() + 2);
     quote_into(&mut json, raw);

@@ -7,7 +7,7 @@ use super::{
 };
 
 impl Limits {
-    /// Returns a description of the first bound that a value breaks.
+    /// Returns a description of the first bound of the schema that a value breaks; `None` if it keeps all.
     pub(super) fn broken(&self, tape: &Tape<'_>, at: usize) -> Option<&'static str> {
         match tape.kind(at) {
             Kind::Number => self.number(tape.text(at)),

@@ -20,7 +20,7 @@ use super::{
     wording,
 };
 
-/// Value found in a text: JSON that was made, or the part of the text that is valid JSON.
+/// Value found in a text that has more than the value: JSON that was made, or the part of the text that is valid JSON.
 pub(super) struct Found {
     pub(super) json: Json,
     pub(super) log: Log,
@@ -34,7 +34,7 @@ pub(super) struct Found {
 }
 
 pub(super) enum Json {
-    /// Part of the text that stays as it stands.
+    /// The part of the text between two offsets is valid JSON and stays as it stands.
     Part(usize, usize),
     Made(String),
 }
@@ -42,11 +42,11 @@ pub(super) enum Json {
 /// Maximum number of places in the text at which a value is tried.
 const MAX_CANDIDATES: usize = 40;
 
-/// Bytes that all failed attempts together may read beyond the length of the text.
+/// Number of bytes that all failed attempts to read a value may read in sum, beyond the length of the text.
 const SPARE: usize = 20_000;
 
-/// Finds the value that is meant, led by the schema if there is one. `tried` is the byte at which strict reading of
-/// the whole text has failed.
+/// Finds the JSON value that a text with other text around it means, led by the schema if there is one. `tried` is the
+/// byte at which strict reading of the whole text has failed.
 pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result<Found, ReadError> {
     let mut search = Search {
         raw,
@@ -83,7 +83,8 @@ pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result
     search.choose()
 }
 
-/// Reads a text that should be one JSON value without anything around it.
+/// Reads a text that should be one JSON value without anything around it, strictly or with repairs; `None` if it is
+/// none.
 pub(super) fn complete_value<'t>(text: &'t str, allowance: &mut usize) -> Option<(Tape<'t>, Log)> {
     let bytes = text.as_bytes();
     let mut tape = Tape::new(text);
@@ -108,7 +109,7 @@ pub(super) fn complete_value<'t>(text: &'t str, allowance: &mut usize) -> Option
         .then_some((repaired.tape, repaired.log))
 }
 
-/// Returns the text of a line of a Markdown list.
+/// Returns the text of a line of a Markdown list without its mark; `None` if the line has no mark.
 fn item(line: &str) -> Option<&str> {
     let line = line.trim();
     let marked = ["- ", "* ", "• "]
@@ -133,20 +134,21 @@ struct Search<'a, 's> {
     allowance: usize,
     tried: usize,
     found: Vec<Found>,
-    /// Error of the longest part of the text that could not be read.
+    /// Error of the longest part of the text that could not be read. It is reported if no value is found.
     refusal: Option<ReadError>,
     refused: usize,
     attempts: usize,
     /// `true` if an object began that could not be read, so that later values may be pieces of it.
     broken: bool,
-    /// Number of bytes that failed attempts may still read.
+    /// Number of bytes that failed attempts to read a value may still read.
     spare: usize,
-    /// Stretches of thinking, which are not part of the answer.
+    /// Stretches of the model's thinking (from, to), which are not part of the answer.
     thoughts: Vec<(usize, usize)>,
 }
 
 impl<'a> Search<'a, '_> {
-    /// Reads every candidate in a stretch of text. Returns the stretches of thinking that were skipped.
+    /// Reads every value that begins in a stretch of text, and keeps those that fit. Returns the stretches of thinking
+    /// that were skipped.
     fn scan(
         &mut self,
         from: usize,
@@ -198,7 +200,7 @@ impl<'a> Search<'a, '_> {
             && bytes.get(equals + 1) != Some(&b'=')
     }
 
-    /// Reads the candidate at `start`, keeps it if it fits, and returns the place to go on from.
+    /// Reads the value that begins at `start`, keeps it if it fits, and returns the place to go on from.
     fn candidate(
         &mut self,
         start: usize,
@@ -265,8 +267,8 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// Returns the next place to read inside or after a valid value that does not fit. Only a short value is worth a
-    /// second look inside.
+    /// Returns the place at which the search goes on, after a valid value that does not fit: inside the value if it is
+    /// a short list, else after it.
     fn next_inside(&self, tape: &Tape<'_>, start: usize, end: usize) -> usize {
         if tape.kind(0) == Kind::Array && tape.nodes.len() < 64 {
             start + 1
@@ -275,7 +277,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// Reads a text that is the inside of a string, by removing one layer of escapes.
+    /// Reads JSON whose quotes are all escaped, as if it were the inside of a string: one layer of escapes is removed.
     fn escaped(&mut self, start: usize, in_thought: bool) {
         let inside = unescape(&self.raw[start..]).into_owned();
         let Ok(repaired) = repair::repair(&inside, 0, Start::Value, &mut self.allowance) else {
@@ -292,7 +294,7 @@ impl<'a> Search<'a, '_> {
         self.judge(&repaired.tape, log, start, self.raw.len(), in_thought);
     }
 
-    /// Reads values that do not start with a bracket.
+    /// Reads an answer that has no brackets: members without braces, a list in Markdown, or a single scalar.
     fn without_brackets(&mut self) -> Result<(), ReadError> {
         let text = self
             .raw
@@ -367,7 +369,8 @@ impl<'a> Search<'a, '_> {
         self.judge(&tape, log, start, start + text.len(), false);
     }
 
-    /// Keeps a candidate if it can be read, and returns true if it was kept.
+    /// Keeps a value that was found as a candidate, if it can be brought into the schema's shape. Returns true if it
+    /// was kept.
     fn judge(
         &mut self,
         tape: &Tape<'_>,

@@ -4,15 +4,15 @@ use super::change::{Change, ChangeKind, Changes};
 
 const KINDS: usize = ChangeKind::Duplicate as usize + 1;
 
-/// Maximum number of changes of a kind that are listed in full; further ones are only counted.
+/// Maximum number of changes of a kind that are listed one by one; further ones are only counted.
 const MAX_LISTED: u32 = 8;
 
-/// Collects changes while reading, and can take them back.
+/// Collects the changes of a reading, and can take them back when a way to read a value is given up.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Log {
     changes: Vec<Change>,
     counts: [u32; KINDS],
-    /// Number of uncertain changes among those listed.
+    /// Number of uncertain changes in the log.
     uncertain: u32,
     /// `true` if brackets, quotes, commas or colons were supplied: a part of the value may be in the wrong place.
     rebuilt: bool,
@@ -20,7 +20,7 @@ pub(super) struct Log {
     unnamed_wrapper: bool,
 }
 
-/// Point in a [`Log`] to return to.
+/// Point in a [`Log`] to which it can return, so that later changes are taken back.
 #[derive(Clone)]
 pub(super) struct Mark {
     len: usize,
@@ -30,7 +30,7 @@ pub(super) struct Mark {
 }
 
 impl Log {
-    /// Adds a change. Path and note are only built if the change is listed.
+    /// Adds a change. Its path and its note are only computed if the change is listed.
     pub(super) fn add(
         &mut self,
         kind: ChangeKind,
@@ -40,7 +40,7 @@ impl Log {
         self.record(kind, || Change::new(kind, path(), note));
     }
 
-    /// Adds a change of text that is gone, wholly or in part.
+    /// Adds a change by which text was lost, wholly or in part; the text is quoted.
     pub(super) fn add_with_original(
         &mut self,
         kind: ChangeKind,
@@ -53,7 +53,7 @@ impl Log {
         });
     }
 
-    /// Adds an uncertain change that is built already.
+    /// Adds an uncertain change, which the caller has built, to the log.
     pub(super) fn add_change(&mut self, change: Change) {
         self.counts[change.kind as usize] += 1;
         if self.uncertain < MAX_LISTED {
@@ -62,7 +62,8 @@ impl Log {
         }
     }
 
-    /// Adds an uncertain change. The first few are listed, however many changes of their kind were listed before.
+    /// Adds an uncertain change. The first eight uncertain ones are listed, however many changes of their kind were
+    /// listed before.
     pub(super) fn add_uncertain(
         &mut self,
         kind: ChangeKind,
@@ -83,7 +84,7 @@ impl Log {
         }
     }
 
-    /// Adds a change whose note takes some work to write.
+    /// Adds a change whose note is computed, and only if the change is listed.
     pub(super) fn add_with(
         &mut self,
         kind: ChangeKind,
@@ -101,12 +102,12 @@ impl Log {
         self.changes.is_empty()
     }
 
-    /// Notes that a value was taken out of a list, or of a member whose name says nothing of a wrapper.
+    /// Records that a value was taken out of a list, or of a member whose name says nothing of a wrapper.
     pub(super) fn unnamed_wrapper(&mut self) {
         self.unnamed_wrapper = true;
     }
 
-    /// Notes that brackets, quotes, commas or colons were supplied.
+    /// Records that brackets, quotes, commas or colons were supplied.
     pub(super) fn rebuilt(&mut self) {
         self.rebuilt = true;
     }
@@ -116,7 +117,7 @@ impl Log {
         self.rebuilt
     }
 
-    /// Marks the changes of a kind as uncertain.
+    /// Marks all changes of a kind as uncertain, once the rest of the text has cast doubt on them.
     pub(super) fn doubt(&mut self, kind: ChangeKind) {
         for change in self.changes.iter_mut().filter(|change| change.kind == kind) {
             self.uncertain += u32::from(!change.uncertain);
@@ -138,12 +139,12 @@ impl Log {
         self.counts[kind as usize] > 0
     }
 
-    /// Returns the number of changes that are listed.
+    /// Returns the number of changes that the log lists.
     pub(super) fn listed_len(&self) -> usize {
         self.changes.len()
     }
 
-    /// Sets the path of all changes listed from index `first` on.
+    /// Sets the path of all changes that were listed from index `first` on.
     pub(super) fn set_path_since(&mut self, first: usize, path: &str) {
         for change in &mut self.changes[first..] {
             path.clone_into(&mut change.path);
@@ -166,7 +167,7 @@ impl Log {
         self.rebuilt = mark.rebuilt;
     }
 
-    /// Takes out the changes that were added since the mark.
+    /// Takes out and returns the changes that were added since the mark.
     pub(super) fn split_off(&mut self, mark: &Mark) -> Self {
         let mut counts = self.counts;
         for (now, then) in counts.iter_mut().zip(mark.counts) {
@@ -185,7 +186,7 @@ impl Log {
         }
     }
 
-    /// Appends the changes of another log, with paths relative to `path`.
+    /// Appends the changes of another log, whose paths are relative to `path`.
     pub(super) fn append(&mut self, other: Log, path: &str) {
         for mut change in other.changes {
             change.path = match (path.is_empty(), change.path.is_empty()) {

@@ -11,18 +11,18 @@ use super::{
     tape::{Kind, Tape},
 };
 
-/// Errors found in a document.
+/// All errors of a document that does not fit its schema.
 #[derive(Debug)]
 pub(crate) struct Misfits {
-    /// Errors that are listed, in the order of the schema.
+    /// Errors that are listed one by one, in the order of the schema.
     pub(crate) listed: Vec<ReadError>,
-    /// Number of errors beyond those listed.
+    /// Number of errors that were found beyond those in the list.
     pub(crate) more: usize,
 }
 
 impl Schema {
-    /// Finds all errors, and lists at most `most` of them. Errors that a lenient reading settles are left out. A
-    /// value with several possible shapes is one error, whatever is wrong within it.
+    /// Finds all errors of a document, and lists at most `most` of them. If `lenient`, errors that a lenient reading
+    /// mends are left out. A value with several possible shapes is one error, whatever is wrong within it.
     pub(crate) fn misfits(&self, json: &str, lenient: bool, most: usize) -> Misfits {
         let mut found = Misfits {
             listed: Vec::new(),
@@ -50,7 +50,8 @@ struct Search<'a, 't> {
     lenient: bool,
     most: usize,
     budget: usize,
-    /// Number of open calls of [`Self::value`]: those of the document, and of alternatives within alternatives.
+    /// Number of calls of [`Self::value`] that have not returned, which bounds the recursion: those of the document,
+    /// and of alternatives within alternatives.
     depth: usize,
     found: &'a mut Misfits,
 }
@@ -137,7 +138,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Returns the only alternative that a value can be meant for, by its type and its tags.
+    /// Returns the only alternative (of `anyOf`) that a value can be meant for, by its type and its constant fields;
+    /// `None` if several are possible.
     fn intended_alternative(&self, at: usize, shape: &Shape) -> Option<usize> {
         let (schema, tape) = (self.schema, self.tape);
         let agrees = |branch: usize| {
@@ -159,7 +161,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Adds the error of a value that does not fit, if no error within the value is known.
+    /// Adds the error of a value that does not fit, unless an error within the value was already found.
     fn record_misfit(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
         let (schema, tape) = (self.schema, self.tape);
         if !self.lenient {
@@ -183,7 +185,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Adds an error to the list or to the count. The place of an error takes work, so only listed errors get one.
+    /// Adds an error to the list, or counts it if the list is full. Only listed errors are computed, since their place
+    /// takes work.
     fn push(&mut self, refusal: impl FnOnce() -> ReadError) {
         match self.found.listed.len() < self.most {
             true => self.found.listed.push(refusal()),

@@ -5,7 +5,7 @@
 
 use std::{iter::Peekable, str::Chars};
 
-/// Compiled pattern, which is searched for anywhere in a text.
+/// Regular expression of a schema's `pattern`, compiled. It is searched for anywhere in a text.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     program: Vec<Op>,
@@ -14,7 +14,7 @@ pub(super) struct Pattern {
 #[derive(Debug, Clone)]
 enum Op {
     One(Class),
-    /// Continues at both places.
+    /// Continues at both of these instructions: an alternative or a repetition.
     Split(usize, usize),
     Jump(usize),
     Start,
@@ -46,7 +46,7 @@ enum Tree {
     Repeat(Box<Tree>, usize, Option<usize>),
 }
 
-/// Maximum size of a program; larger ones are not worth running.
+/// Maximum number of instructions of a compiled pattern; a larger pattern is not checked.
 const MAX_OPS: usize = 2000;
 
 impl Pattern {

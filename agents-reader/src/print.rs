@@ -9,7 +9,8 @@ use super::{
     wording,
 };
 
-/// Writes the value at `at`; text without quotes is settled by its looks.
+/// Writes the value of the node `at` as JSON, without a schema. Text without quotes becomes a literal, a number or a
+/// string by its looks.
 pub(super) fn print(
     tape: &Tape<'_>,
     at: usize,

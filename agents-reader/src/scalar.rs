@@ -7,7 +7,7 @@ use super::{
     tape::Kind,
 };
 
-/// Returns the literal that a word means, in JSON or in a neighbouring language.
+/// Returns the literal (`true`, `false` or `null`) that a word means, in JSON or in another language.
 pub(crate) fn literal(word: &str) -> Option<Kind> {
     Some(match word {
         "true" | "True" | "TRUE" => Kind::True,
@@ -17,7 +17,7 @@ pub(crate) fn literal(word: &str) -> Option<Kind> {
     })
 }
 
-/// Returns the boolean that a text means.
+/// Returns the boolean that a text such as `yes` means, with its closeness; `None` if it means none.
 pub(super) fn boolean(text: &str) -> Option<(bool, Closeness)> {
     if text.len() > MAX_LEN {
         return None;
@@ -91,7 +91,7 @@ pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, Closeness)>
     None
 }
 
-/// Returns two marks, for a dash at the start and at the end of a word. Such a dash is no style: a `B-` is no `B`.
+/// Returns whether a text begins with a dash, and whether it ends with one. Such a dash is no style: a `B-` is no `B`.
 fn dashes(text: &str) -> (bool, bool) {
     (text.starts_with('-'), text.ends_with('-'))
 }
@@ -113,7 +113,7 @@ fn is_digit(c: char) -> bool {
     c.is_numeric()
 }
 
-/// Returns true if a number in the text before goes on here: `-`, `1.`, `10-`, `1 `.
+/// Returns true if the text before a place ends with a number that may go on there: `-`, `1.`, `10-`, `1 `.
 fn follows_number(before: &str) -> bool {
     let joint = before.trim_end_matches(['-', '−', '–', '.', ',', '/', ':', '+', ' ']);
     joint.len() < before.len()
@@ -122,14 +122,14 @@ fn follows_number(before: &str) -> bool {
                 && !joint.ends_with(char::is_alphabetic))
 }
 
-/// Returns true if a number goes on in the text after: `.5`, `,000`, `-20`, ` 5`.
+/// Returns true if the text after a place may continue a number: `.5`, `,000`, `-20`, ` 5`.
 fn precedes_number(after: &str) -> bool {
     let rest = after.trim_start_matches(['-', '−', '–', '.', ',', '/', ':', ' ']);
     rest.len() < after.len() && rest.starts_with(is_digit)
 }
 
-/// Returns a name without case and style: `maxItems`, `max_items` and `Max Items` are alike. Marks between digits or
-/// before a number are no style: `1.5` is not 15, and `-5` is not 5.
+/// Returns a name without case and style, to compare names: `maxItems`, `max_items` and `Max Items` are alike. Marks
+/// between digits or before a number are no style: `1.5` is not 15, and `-5` is not 5.
 pub(super) fn fold(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     // Characters that may be style; the next character decides.
@@ -153,7 +153,7 @@ pub(super) fn fold(name: &str) -> String {
     folded
 }
 
-/// Returns the Latin letter below an accent.
+/// Returns the Latin letter without its accent; any other character comes back as it is.
 fn without_accent(c: char) -> char {
     match c {
         _ if c.is_ascii() => c,
@@ -175,13 +175,13 @@ fn without_accent(c: char) -> char {
     }
 }
 
-/// Meaning of text without quotes, if no schema decides.
+/// Meaning of text without quotes, by its looks, if there is no schema.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Guess {
     Literal(Kind),
     Number(String),
     Text,
-    /// Text that may be a number or not.
+    /// The text may be a number or not: reading it is an error without a schema.
     Unclear,
 }
 

@@ -25,17 +25,17 @@ pub struct Schema {
     root: usize,
 }
 
-/// Place in a schema, with its references and `allOf`s folded in.
+/// Place of a compiled schema, with its references and `allOf`s folded in.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     pub(super) types: Types,
-    /// Values of `enum` and `const`.
+    /// Values that `enum` and `const` allow here; `None` if the schema has neither.
     pub(super) choices: Option<Vec<Value>>,
     pub(super) fields: Vec<Field>,
     pub(super) patterns: Vec<(Pattern, usize)>,
-    /// Rule for keys that are not among the fields.
+    /// Rule for keys of an object that are not among the fields.
     pub(super) rest: Rest,
-    /// Elements of a tuple, in order.
+    /// Schemas of a tuple's elements, in order, by their index.
     pub(super) first: Vec<usize>,
     /// Index of the schema for the elements after those of the tuple: for all elements, if there is no tuple.
     pub(super) items: Option<usize>,
@@ -58,12 +58,12 @@ pub(super) struct Field {
 pub(super) enum Rest {
     Keep,
     Drop,
-    /// Unknown keys are an error: they would be entries of a map, and such data may not be dropped.
+    /// Unknown keys are an error. They would be entries of a map, and such data may not be dropped.
     Refuse,
     Shape(usize),
 }
 
-/// Bounds that the schema gives.
+/// Bounds that the schema sets for a number, a text or a list.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Limits {
     pub(super) minimum: Option<f64>,
@@ -76,7 +76,7 @@ pub(super) struct Limits {
     pub(super) patterns: Vec<Pattern>,
 }
 
-/// Set of JSON types.
+/// Set of the JSON types that a schema allows, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Types(u8);
 
@@ -128,7 +128,7 @@ impl Types {
         }
     }
 
-    /// Returns the type of a value; a whole number may be written as a fraction.
+    /// Returns the types that a value of the schema has; a whole number may be written as a fraction.
     fn of_value(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
@@ -140,7 +140,7 @@ impl Types {
         }
     }
 
-    /// Returns the types by name, for a message.
+    /// Returns the types by name, as a part of an error message.
     pub(super) fn describe(self) -> String {
         let names = [
             (Self::OBJECT, "an object"),
@@ -177,7 +177,7 @@ impl Schema {
         &self.shapes[at]
     }
 
-    /// Returns true if any object has a field of this name.
+    /// Returns true if any object of the schema has a field of this name.
     pub(super) fn has_field(&self, name: &str) -> bool {
         let mut fields = self.shapes.iter().flat_map(|shape| &shape.fields);
         fields.any(|field| field.name == name)

@@ -6,7 +6,7 @@ use super::{
     tape::{Kind, Node},
 };
 
-/// Reason why strict reading stopped, with the offset.
+/// Reason why strict reading stopped, with the offset in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Syntax(usize),
@@ -102,7 +102,7 @@ fn push(nodes: &mut Vec<Node>, kind: Kind, start: usize, end: usize) {
     });
 }
 
-/// Reads a key and its colon.
+/// Reads a key and its colon at `start`, and returns the place behind them.
 fn key(bytes: &[u8], start: usize, nodes: &mut Vec<Node>) -> Result<usize, Stop> {
     if bytes.get(start) != Some(&b'"') {
         return Err(Stop::Syntax(start));
@@ -116,7 +116,7 @@ fn key(bytes: &[u8], start: usize, nodes: &mut Vec<Node>) -> Result<usize, Stop>
     }
 }
 
-/// Reads the rest of a string after its opening quote.
+/// Reads the rest of a string after its opening quote, and returns its end.
 fn string(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
     loop {
         at = string_special(bytes, at, b'"');
@@ -128,8 +128,8 @@ fn string(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
     }
 }
 
-/// Returns the length of a valid escape. A lone half of a surrogate pair is not valid, since no Rust string could
-/// hold it.
+/// Returns the length of the valid escape at the beginning of `bytes`; `None` if it is invalid. A lone half of a
+/// surrogate pair is not valid, since no Rust string could hold it.
 pub(super) fn escape(bytes: &[u8]) -> Option<usize> {
     match bytes.get(1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
@@ -150,7 +150,7 @@ fn hex4(digits: &[u8]) -> Option<u32> {
         .try_fold(0, |sum, &b| Some(sum * 16 + (b as char).to_digit(16)?))
 }
 
-/// Returns the end of a number, if it is spelled as in JSON.
+/// Returns the end of the number at `at`, if it is spelled as in JSON; else `None`.
 pub(super) fn number(bytes: &[u8], mut at: usize) -> Option<usize> {
     let digits = |mut at: usize| {
         let start = at;

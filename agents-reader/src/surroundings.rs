@@ -8,34 +8,35 @@ use super::{
     wording,
 };
 
-/// Surroundings of a value.
+/// Kind of the text around a JSON value, which says how surely the value is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Only white space.
+    /// The value stands alone: only white space is around it.
     Alone,
-    /// Loose commas and brackets, or comments.
+    /// Only loose commas and brackets, or comments, stand around the value.
     Litter,
     Fence,
     Tags,
     Call,
     Prose,
-    /// A word directly after the value, without a gap.
+    /// A word follows the value directly, without a gap.
     Glued,
 }
 
 impl Place {
-    /// Returns true if the surroundings carry no meaning.
+    /// Returns true if the text around the value carries no meaning.
     pub(super) fn trivial(self) -> bool {
         !matches!(self, Self::Prose | Self::Glued)
     }
 
-    /// Returns the rank of a place: marked values go before those in running text.
+    /// Returns the rank of a value by its surroundings, smallest first: values that stand alone go before those in
+    /// running text.
     pub(super) fn rank(self) -> u8 {
         u8::from(!self.trivial())
     }
 
-    /// Reports the text that was left aside. `lost` is text beside the value that may belong to it, and `before` is
-    /// the text up to the value.
+    /// Reports the text around the value that is not used. `lost` is text beside the value that may belong to it, and
+    /// `before` is the text up to the value. `rivals` is true if there were other values.
     pub(super) fn report(self, log: &mut Log, rivals: bool, lost: Option<&str>, before: &str) {
         if rivals {
             let note = wording::BEST_OF_SEVERAL;
@@ -61,7 +62,7 @@ impl Place {
     }
 }
 
-/// Judges the text around `raw[start..end]`.
+/// Returns the kind of the text around the value `raw[start..end]`.
 pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
     const LONG: usize = 400;
     let (before, after) = (&raw[..start], &raw[end..]);
@@ -181,7 +182,7 @@ pub(super) fn may_belong(before: &str, text: &str, after: &str) -> bool {
     false
 }
 
-/// Returns the width of a mark in brackets, such as `/INST]`, given the text after the opening bracket.
+/// Returns the length of a marker in square brackets, such as `/INST]`, given the text after the opening bracket.
 fn mark(text: &str) -> Option<usize> {
     let end = text.find(']')?;
     let word = |c: char| c.is_ascii_uppercase() || matches!(c, '_' | '/' | ' ');
@@ -203,7 +204,7 @@ fn is_key(text: &str) -> bool {
             || before.trim().is_empty())
 }
 
-/// Returns true if a text begins as a value does, brackets aside.
+/// Returns true if a text begins with a JSON value or a part of one, brackets aside.
 fn starts_value(text: &str) -> bool {
     let text = text.trim_start();
     if text.starts_with("```") {
@@ -217,7 +218,8 @@ fn starts_value(text: &str) -> bool {
         || literal(word).is_some()
 }
 
-/// Returns true if the sentence that leads to a value has a negation.
+/// Returns true if the sentence before a value has a negation, such as "do not use": the value may then be a bad
+/// example.
 fn warns(before: &str) -> bool {
     const NEAR: usize = 200;
     let near = &before[floor(before, before.len().saturating_sub(NEAR))..];
@@ -228,7 +230,7 @@ fn warns(before: &str) -> bool {
     negated(&sentence.replace('’', "'"))
 }
 
-/// Returns the kind of a stretch of text, unless it is prose.
+/// Returns the kind of the text beside a value; `None` if it is prose.
 fn side_of(text: &str) -> Option<Place> {
     let mut seen = Place::Litter;
     let mut rest = text.trim_start_matches('\u{FEFF}').trim_start();
@@ -291,7 +293,7 @@ pub(super) fn thinking(text: &str) -> Option<Option<usize>> {
     ))
 }
 
-/// Returns true if a member follows: `, "b": 2`.
+/// Returns true if another member follows the end of a value: `, "b": 2`.
 pub(super) fn goes_on(rest: &str) -> bool {
     let Some(member) = rest.trim_start().strip_prefix(',') else {
         return false;
@@ -306,7 +308,7 @@ pub(super) fn goes_on(rest: &str) -> bool {
     !key.contains('\n') && after.trim_start().starts_with(':')
 }
 
-/// Returns true if a member follows, perhaps behind brackets that were closed too early: `} , "b": 2`.
+/// Returns true if another member follows, perhaps behind brackets that were closed too early: `} , "b": 2`.
 pub(super) fn runs_on(rest: &str) -> bool {
     goes_on(rest.trim_start_matches(|c: char| matches!(c, '}' | ']') || c.is_whitespace()))
 }

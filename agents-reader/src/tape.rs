@@ -5,35 +5,35 @@
 
 use std::{borrow::Cow, fmt::Write};
 
-/// Kind of a node of a parsed document.
+/// Kind of a node of a parsed document: its JSON type, or what stands in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
     True,
     False,
-    /// A number, spelled as in JSON.
+    /// A number, as the text of the node spells it in JSON.
     Number,
-    /// A string with its quotes.
+    /// A string, whose text in the node has its quotes.
     String,
-    /// Text without quotes: the schema decides its type, or else its spelling.
+    /// Text without quotes. The schema decides its type; without one, its spelling does.
     Bare,
-    /// A key without a value.
+    /// The value of a key that has none.
     Missing,
     Array,
-    /// Values in braces without keys: `{1, 2}`.
+    /// Values in braces without keys, which is a set of Python: `{1, 2}`.
     Set,
-    /// Keys and values by turns; keys are always `String`.
+    /// An object: keys and values by turns. Keys are always `String`.
     Object,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// `true` if the node's text lies in the second buffer.
+    /// `true` if the node's text lies in the second buffer, which has text that the reader made.
     pub(super) made: bool,
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Index of the node after this one and all below it.
+    /// Index of the next node that is not below this one.
     pub(super) next: u32,
 }
 
@@ -42,10 +42,10 @@ pub(super) struct Tape<'a> {
     pub(super) source: Cow<'a, str>,
     pub(super) made: String,
     pub(super) nodes: Vec<Node>,
-    /// `true` if the source is valid JSON, so that its parts can be copied as they stand.
+    /// `true` if the source is valid JSON, so that its parts can be copied unchanged.
     pub(super) intact: bool,
-    /// Nodes that the end of the text closed without a bracket of their own. If one of them is an object, members may
-    /// be missing.
+    /// Nodes without a closing bracket of their own, which the end of the text closed. If one of them is an object,
+    /// members may be missing.
     pub(super) unclosed: Vec<u32>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Tape<'a> {
         self.nodes[at].next as usize
     }
 
-    /// Returns the text of a node as it stands.
+    /// Returns the text of a node as it stands, in the source or in the text that the reader made.
     pub(super) fn text(&self, at: usize) -> &str {
         let node = self.nodes[at];
         let text: &str = if node.made { &self.made } else { &self.source };
@@ -96,7 +96,7 @@ impl<'a> Tape<'a> {
         unescape(&text[1..text.len() - 1])
     }
 
-    /// Returns the path of a node: `a.b[0]`.
+    /// Returns the path of a node, such as `a.b[0]`, for errors and changes.
     pub(super) fn path(&self, node: usize) -> String {
         let mut path = String::new();
         let mut at = 0;
@@ -124,7 +124,7 @@ impl<'a> Tape<'a> {
         path
     }
 
-    /// Returns a key below `at` that stands twice in its object, with two meanings.
+    /// Returns the second of two equal keys of one object whose values differ; `None` if there are none below `at`.
     pub(super) fn contradiction(&self, at: usize) -> Option<usize> {
         let mut members: Vec<(&str, usize)> = Vec::new();
         (at..self.next(at))
@@ -164,7 +164,7 @@ impl<'a> Tape<'a> {
             })
     }
 
-    /// Returns the value that a person would point at, cut to a readable length.
+    /// Returns the value of a node for an error message, cut to 40 characters; "an object" or "a list" for those.
     pub(super) fn excerpt(&self, at: usize) -> String {
         const LONG: usize = 40;
         let text = match self.kind(at) {
@@ -198,7 +198,7 @@ impl Iterator for Children<'_> {
     }
 }
 
-/// Appends a member's name to a place.
+/// Appends a member's name to a path, shortened if it is long.
 pub(super) fn push_key(path: &mut String, key: &str) {
     if !path.is_empty() {
         path.push('.');
@@ -210,7 +210,7 @@ pub(super) fn push_key(path: &mut String, key: &str) {
     }
 }
 
-/// Decodes the inside of a JSON string.
+/// Decodes the escapes in a JSON string, which is given without its quotes.
 pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
     let Some(first) = inside.find('\\') else {
         return inside.into();
@@ -265,7 +265,7 @@ fn code_point(escape: &str) -> (char, usize) {
     )
 }
 
-/// Appends text to a JSON string, escaped.
+/// Appends text to the inside of a JSON string, with the escapes that JSON needs.
 pub(super) fn escape_into(out: &mut String, text: &str) {
     let mut from = 0;
     for (at, b) in text.bytes().enumerate() {
@@ -288,7 +288,7 @@ pub(super) fn escape_into(out: &mut String, text: &str) {
     out.push_str(&text[from..]);
 }
 
-/// Appends text as a JSON string.
+/// Appends text to `out` as a JSON string, with quotes and escapes.
 pub(super) fn quote_into(out: &mut String, text: &str) {
     out.push('"');
     escape_into(out, text);

@@ -12,7 +12,7 @@ pub(crate) const TWICE: &str = "the key stands twice with different values; keep
 pub(crate) const SET: &str = "values in braces have no keys; write a list or name them";
 pub(crate) const KEY_WITHOUT_VALUE: &str = "a key has no value; write one, or leave the key out";
 
-/// `expected` and `found` are a type, a choice or a value in words.
+/// Text of the error of a value with the wrong type. `expected` and `found` are a type, a choice or a value in words.
 pub(crate) fn mismatch(expected: &impl Display, found: &impl Display) -> String {
     format!("expected {expected}, got {found}")
 }
@@ -25,12 +25,12 @@ pub(crate) fn number_or_text(found: &impl Display) -> String {
     format!("{found} could be a number or a text; quote it or write a JSON number")
 }
 
-/// `limit` is one of the limits below.
+/// Text of the error of a value beyond a bound; `limit` is one of the limits below.
 pub(crate) fn beyond(found: &impl Display, limit: &str) -> String {
     format!("{found} is {limit}")
 }
 
-/// `known` is the list of the keys.
+/// Text of the error of a key that the schema does not have; `known` is the list of its keys.
 pub(crate) fn unknown_key(found: &impl Display, known: &str) -> String {
     format!("unknown key {found}; {known}")
 }
@@ -142,7 +142,7 @@ pub(crate) fn default_of_schema(default: &str) -> String {
     format!("{default}, the default of the schema")
 }
 
-/// `next` is the key, or the kind of key, that is lacking.
+/// Text of the change of a text that broke off; `next` is the key, or the kind of key, that is lacking.
 pub(crate) fn more_to_come(next: &str) -> String {
     format!("the text ended, and {next} may have been to come")
 }

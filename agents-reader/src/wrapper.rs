@@ -9,7 +9,7 @@ use super::{
     wording,
 };
 
-/// Keys of wrappers. Models often put the arguments into a member with one of these keys.
+/// Keys of members in which models often put the arguments, instead of giving them directly.
 const WRAPPERS: [&str; 15] = [
     "arguments",
     "args",
@@ -28,7 +28,7 @@ const WRAPPERS: [&str; 15] = [
     "payload",
 ];
 
-/// Keys of members that may stand beside a wrapper and are mostly no arguments, such as the tool's name.
+/// Keys that models put beside the arguments, such as the tool's name; they are no arguments themselves, as a rule.
 const ENVELOPE: [&str; 16] = [
     "name",
     "tool",
@@ -48,11 +48,11 @@ const ENVELOPE: [&str; 16] = [
     "description",
 ];
 
-/// Maximum depth of wrappers inside each other.
+/// Maximum number of wrappers around the arguments that are taken off.
 const MAX_WRAPPERS: u8 = 4;
 
 impl Coercer<'_> {
-    /// Writes a whole document in the shape of the whole schema.
+    /// Writes a whole document in the shape of the schema, and takes wrappers around it off.
     pub(super) fn document(&mut self, tape: &Tape<'_>) -> Outcome {
         self.unwrapped(tape, 0, 0)
     }
@@ -171,7 +171,8 @@ impl Coercer<'_> {
         })
     }
 
-    /// Reports the members beside the arguments, unless they are those of an envelope.
+    /// Reports that members beside the arguments are dropped. Members of a usual envelope, such as the tool's name, are
+    /// not reported.
     fn left_beside(
         &mut self,
         tape: &Tape<'_>,
@@ -201,7 +202,7 @@ impl Coercer<'_> {
         self.unwrapped(tape, value, depth + 1)
     }
 
-    /// Returns true if a field of this name, in any style, is known at the top.
+    /// Returns true if the schema's top level has a field of this name, in any style.
     fn knows(&self, name: &str) -> bool {
         let root = self.schema.root();
         let name = fold(name);
@@ -215,7 +216,7 @@ impl Coercer<'_> {
         })
     }
 
-    /// Returns the field of an object that has no other, if the field may be of these types.
+    /// Returns the only field of the schema's object, if it may be of these types; `None` if there are several.
     fn only_field(&self, types: Types) -> Option<usize> {
         let shape = self.schema.shape(self.schema.root());
         let [only] = &shape.fields[..] else {
@@ -226,30 +227,30 @@ impl Coercer<'_> {
     }
 }
 
-/// Form in which a document holds the arguments.
+/// Way in which a document holds the arguments, if they are wrapped.
 #[derive(Clone, Copy)]
 enum Unwrapping {
-    /// Reads the document itself as the arguments.
+    /// The document itself is the arguments, without a wrapper.
     Direct,
-    /// Takes the arguments out of this member.
+    /// The arguments are in this member (its key and value nodes).
     Member((usize, usize)),
-    /// Takes the arguments out of a list: they are its only element.
+    /// The arguments are the only element of a list.
     Element(usize),
-    /// Puts the value into the only field of the schema.
+    /// The document is the value of the only field of the schema.
     Implied(usize),
 }
 
-/// Form in which a member holds the arguments.
+/// Way in which a member of an object holds the arguments.
 enum Wrapped {
-    /// The only member.
+    /// The member is the only one of the wrapping object.
     Only((usize, usize)),
-    /// A member with a key in [`WRAPPERS`]. No other member counts as an argument.
+    /// The member has a key in [`WRAPPERS`]. No other member counts as an argument.
     Named((usize, usize)),
-    /// A member with a key in [`WRAPPERS`], with arguments beside it.
+    /// The member has a key in [`WRAPPERS`], and arguments stand beside it.
     Among((usize, usize)),
 }
 
-/// Returns true if a key is among these names, in any style.
+/// Returns true if a key of the document is among these names, in any style.
 fn is_one_of(names: &[&str], tape: &Tape<'_>, key: usize) -> bool {
     names.contains(&fold(&tape.string(key)).as_str())
 }

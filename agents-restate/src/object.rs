@@ -9,12 +9,12 @@ use std::{sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// Name of the object. A key is the id of a run.
+/// Name of the virtual object in Restate. Its key is the id of a run.
 pub(crate) const NAME: &str = "AgentRun";
-/// Name of the handler.
+/// Name of the object's handler, which goes on with a run.
 pub(crate) const HANDLER: &str = "advance";
 
-/// Time for which a call waits for a run. After it, the run goes on, and a later call finds out how it went.
+/// Time for which a call of Restate waits for a run. After it, the run goes on, and a later call finds out how it went.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Shortest and longest time until a run is tried again that another process has, or whose turn has not come.
@@ -24,20 +24,21 @@ const LATE: Duration = Duration::from_secs(10);
 struct AgentRun {
     runtime: Runtime,
     stop: CancellationToken,
-    /// Runs on which this process works. They go on if the connection to Restate breaks: the lease says whose they are.
+    /// Runs on which this process works. They go on if the connection to Restate breaks: the lease of a run says that
+    /// it is this process's.
     under_way: TaskTracker,
-    /// Places for runs of this process.
+    /// Places for runs in this process: only so many are worked on at once.
     room: Arc<Semaphore>,
 }
 
-/// Time of the next call for a run, as Restate stores it.
+/// Time of the next call for a run that is not over, as Restate stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Next {
-    /// After the next event.
+    /// After the next event of the run, of which the relay tells.
     Event,
-    /// After this time.
+    /// After this time, unless an event of the run comes before.
     After(Duration),
-    /// Soon.
+    /// Soon, since another process has the run, or its turn has not come.
     Soon,
 }
 
@@ -57,7 +58,8 @@ enum Next {
     )
 )]
 impl AgentRun {
-    /// Goes on with the run. `tries` is the number of calls in a row for which the run was not to be had.
+    /// Goes on with the run. `tries` is the number of calls in a row for which another process had the run, or its turn
+    /// had not come.
     #[handler]
     async fn advance(&self, ctx: ObjectContext<'_>, tries: u32) -> Result<(), HandlerError> {
         let run = ctx.key().to_owned();
@@ -119,12 +121,13 @@ fn next(advanced: Advanced) -> Next {
     }
 }
 
-/// Returns the time until the next try.
+/// Returns the time until the next call, which doubles with each try.
 fn pause(tries: u32) -> Duration {
     (SOON * 2_u32.saturating_pow(tries.min(10))).min(LATE)
 }
 
-/// Serves Restate until `stop` is cancelled, and then puts down all runs.
+/// Serves the calls of Restate until `stop` is cancelled. Then all runs are put down, and another process may go on
+/// with them.
 pub(crate) async fn serve(runtime: Runtime, listener: TcpListener, stop: CancellationToken) {
     let under_way = TaskTracker::new();
     let object = AgentRun {

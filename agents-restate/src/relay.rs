@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// Name by which the store knows what was sent.
+/// Name of the relay in the store, which notes by it what was sent to Restate.
 const NAME: &str = "restate";
 
 /// Kinds of events after which a run can go on.
@@ -25,13 +25,13 @@ const KINDS: [AuditKind; 8] = [
     AuditKind::Settled,
 ];
 
-/// Time between two looks for events.
+/// Time between two looks for events in the store.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Time after which another relay may send an event that one has taken.
+/// Time after which another relay may send an event that this one has claimed.
 const TIME: Duration = Duration::from_secs(30);
-/// Time until an event is sent again that Restate has not taken.
+/// Time until an event is sent again if Restate did not accept it.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Maximum number of events that are sent at once.
+/// Maximum number of events that are claimed and sent at once.
 const AT_ONCE: u32 = 32;
 
 fn claim(time: Duration, limit: u32) -> DeliveryClaim {
@@ -44,7 +44,7 @@ fn claim(time: Duration, limit: u32) -> DeliveryClaim {
     }
 }
 
-/// Sends events until `stop` is cancelled. An event is never given up.
+/// Tells Restate of the store's events until `stop` is cancelled. An event is sent until Restate has accepted it.
 pub(crate) async fn relay(restate: &Restate, client: &Client, stop: &CancellationToken) {
     while !stop.is_cancelled() {
         let pause = match send_some(restate, client).await {
@@ -59,7 +59,7 @@ pub(crate) async fn relay(restate: &Restate, client: &Client, stop: &Cancellatio
     }
 }
 
-/// Sends some events, and returns how many there were.
+/// Sends the next events to Restate, and returns how many there were.
 async fn send_some(restate: &Restate, client: &Client) -> Result<usize, RuntimeError> {
     let store = client.store().await?;
     let deliveries = store.claim_deliveries(&claim(TIME, AT_ONCE)).await?;
@@ -93,7 +93,7 @@ async fn send(restate: &Restate, delivery: &Delivery) -> DeliveryEnd {
     }
 }
 
-/// Wakes all runs that are not over, and returns their number.
+/// Calls Restate for all runs that are not over, and returns their number.
 pub(crate) async fn wake_all(restate: &Restate, client: &Client) -> Result<u64, RestateError> {
     let failed = |error: RuntimeError| RestateError::new(error.to_string());
     let store = client.store().await.map_err(failed)?;

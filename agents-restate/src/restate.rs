@@ -12,7 +12,7 @@ pub struct Restate {
     http: reqwest::Client,
 }
 
-/// Time that a call to Restate may take.
+/// Time that a call to Restate may take, after which it has failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Restate {
@@ -74,7 +74,7 @@ impl Restate {
         relay::wake_all(self, client).await
     }
 
-    /// Sends the call for a run. Calls with the same id are one call.
+    /// Sends the call by which Restate goes on with a run. Calls with the same id are one call.
     pub(crate) async fn send(&self, run: &str, id: Option<String>) -> Result<(), RestateError> {
         let key = utf8_percent_encode(run, NON_ALPHANUMERIC);
         let url = format!(

@@ -14,7 +14,7 @@ pub(crate) fn not_reached(address: &str, error: &dyn Display) -> String {
     format!("Restate cannot be reached at `{address}`: {error}; check that it runs there")
 }
 
-/// `said` is the answer of Restate.
+/// Error of a call that Restate has refused; `said` is the text of its answer.
 pub(crate) fn refused(address: &str, status: &dyn Display, said: &str) -> String {
     let said: String = said.chars().take(300).collect();
     format!(

@@ -130,7 +130,7 @@ pub struct Start<Out> {
 }
 
 impl<Out: Data> Start<Out> {
-    /// Makes the run a part of the conversation with this id.
+    /// Makes the run a message in the conversation with this id.
     pub(crate) fn part_of(mut self, conversation: &str) -> Self {
         self.conversation = Some(conversation.to_owned());
         self

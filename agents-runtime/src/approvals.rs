@@ -20,9 +20,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 /// Default time within which a run has to use an approval, counted from the decision.
 pub(crate) const USE_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
-/// Number of decisions that are made at the same time.
+/// Maximum number of decisions that [`decide_all`](Approvals::decide_all) makes at the same time.
 const AT_ONCE: usize = 8;
-/// Begin of the name under which a policy decides.
+/// Prefix of the name that stands for a policy as the decider.
 pub(crate) const BY_POLICY: &str = "policy:";
 
 /// Requests for approval of a store: lists them, and decides about them. [`Client::approvals`] and
@@ -72,7 +72,7 @@ pub struct Request {
     /// Arguments in short, without secrets, addresses and long numbers. The exact arguments are in the
     /// [`detail`](Approvals::detail).
     pub args_summary: String,
-    /// Effect of the call in words, for whoever decides.
+    /// Effect of the call in words, for the person who decides.
     pub effect_description: String,
     /// Id that this request has in common with the earlier requests that it revises.
     pub correlation_id: String,
@@ -84,20 +84,20 @@ pub struct Request {
     pub expires_at: Timestamp,
     /// Tenant that the run works for.
     pub tenant_id: String,
-    /// Tenant (organisation) that the run works for.
+    /// User that the run works for; `None` if it works for no particular one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// Reasons why the call needs approval; none for a request of an earlier version.
     #[serde(default)]
     pub reasons: Vec<ApprovalReason>,
-    /// State of the request: pending, decided, expired, or over with its run.
+    /// State of the request: pending, decided, expired, or over because its run is.
     pub status: ApprovalStatus,
     /// Digest of the exact arguments, made with a key of the run.
     pub args_digest: String,
-    /// Principal who decided; `None` while nobody has.
+    /// Principal who has decided about the request; `None` while nobody has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
-    /// Reason or note that the decider gave.
+    /// Reason or note that the decider gave; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -116,23 +116,24 @@ pub struct RequestDetail {
     pub written: Option<String>,
 }
 
-/// Run whose requests are read: its key, and why the principal may not decide if it wrote in the conversation of the run.
+/// Run whose requests are read at once: its key, and the reason why the principal may not decide, if it wrote in the
+/// run's conversation.
 struct OfRun {
     key: Result<RunKey, RuntimeError>,
     wrote: Option<RuntimeError>,
 }
 
-/// Request, as a principal finds it.
+/// Request with what a principal may see of it and do about it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Readable {
-    /// The request.
+    /// The request, as lists have it.
     pub request: Request,
-    /// Request with its exact arguments. It is missing for a principal who may not see them, and an error if they cannot be
-    /// read: the keys of the run are gone, or somebody has altered them.
+    /// Request with its exact arguments. It is `None` for a principal who may not see them, and an error if they cannot
+    /// be read: the keys of the run are gone, or somebody has altered them.
     pub detail: Option<Result<RequestDetail, RuntimeError>>,
-    /// Error that a decision of this principal would be, because of who the principal is. It is missing for whoever may
-    /// decide, and for a request that does not wait.
+    /// Error that a decision of this principal would have, because of who the principal is. It is `None` for whoever
+    /// may decide, and for a request that does not wait.
     pub refusal: Option<RuntimeError>,
 }
 
@@ -171,7 +172,7 @@ impl From<agents_store::Approval> for Request {
     }
 }
 
-/// Reads the reasons of a request. If one of them is not known to this version, none is returned.
+/// Reads the reasons of a stored request. If one of them is not known to this version, none is returned.
 fn reasons_of(stored: Option<&str>) -> Vec<ApprovalReason> {
     let read = stored.map(serde_json::from_str);
     read.and_then(Result::ok).unwrap_or_default()
@@ -185,7 +186,7 @@ impl Approvals {
         }
     }
 
-    /// Sets the time within which an approval has to be used; 24 hours by default.
+    /// Sets the time from the decision within which a run has to use an approval; 24 hours by default.
     #[must_use]
     pub fn use_within(mut self, time: Duration) -> Self {
         self.use_within = time;
@@ -313,7 +314,7 @@ impl Approvals {
         Ok(all)
     }
 
-    /// Adds to a request what a principal may see and do. Each run is read once.
+    /// Adds to a request what a principal may see of it and do about it. Each run is read only once.
     async fn readable(
         &self,
         stored: agents_store::Approval,
@@ -404,7 +405,7 @@ impl Approvals {
         stream::iter(each).buffered(AT_ONCE).collect().await
     }
 
-    /// Adds to the audit trail that something was not allowed.
+    /// Adds to the audit trail that a principal was not allowed to see or decide a request.
     async fn refused(&self, id: &str, by: &Principal, error: &RuntimeError) {
         let passes = matches!(
             error.kind(),
@@ -509,7 +510,8 @@ impl Approvals {
         roles.allow_judge(Action::Decide, stored.risk_level, people, by)
     }
 
-    /// Returns why a principal may not decide about the requests of a run, if it has written in the conversation of the run.
+    /// Returns the error for a principal who may not decide about the requests of a run because it has written in the
+    /// run's conversation; `None` for any other.
     async fn wrote(&self, run: &Run, by: &Principal) -> Result<Option<RuntimeError>, RuntimeError> {
         let has_written = !by.is_operator() && self.client.wrote_to_the_agent(run, by).await?;
         let decide = crate::wording::DECIDE;
@@ -582,7 +584,7 @@ impl Client {
     }
 }
 
-/// Decides about a request for a mode: returns the proof of an approval under this name.
+/// Returns the proof with which a mode approves a request under this name.
 pub(crate) fn proof_of_mode(
     key: &RunKey,
     request: &agents_store::NewApproval,
@@ -597,13 +599,13 @@ pub(crate) fn proof_of_mode(
     sealed(key, &decision_of(&request.request), &proof)
 }
 
-/// Proof of a decision: whoever has no keys of the run cannot make it.
+/// Proof of a decision about a request, stored with it: whoever has no keys of the run cannot make it.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Proof {
     status: ApprovalStatus,
     by: String,
     args_digest: String,
-    /// Highest risk that the decider may approve; proofs of earlier versions have none.
+    /// Highest risk that the decider may approve; `None` in proofs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_most: Option<Risk>,
 }
@@ -648,7 +650,7 @@ fn decision_of(request: &str) -> String {
     format!("decision about {request}")
 }
 
-/// Returns the name under which the exact request is encrypted.
+/// Returns the name under which the exact request is encrypted, which binds the text to the request.
 pub(crate) fn detail_of(request: &str) -> String {
     format!("request {request}")
 }

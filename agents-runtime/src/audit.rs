@@ -38,13 +38,13 @@ pub struct Audit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditRecord {
-    /// Number of the event in the store.
+    /// Number of the event among all events of the store.
     pub number: u64,
     /// Time of the event, by the clock of the store.
     pub at: Timestamp,
     /// Kind of the event: what has happened.
     pub kind: AuditKind,
-    /// Tenant that the run works for. An event of the platform may be about all tenants: `*`.
+    /// Tenant that the event is about. An event of the platform may be about all tenants: `*`.
     pub tenant_id: String,
     /// Id of the run; `platform` for an event that belongs to none.
     pub run_id: String,
@@ -57,10 +57,10 @@ pub struct AuditRecord {
     /// status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Name of the tool that the event is about, if it is about one.
+    /// Name of the tool that the event is about; `None` if it is about none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// Reason of the event, if the contents of the run and their key still exist.
+    /// Reason of the event; `None` if there is none, or if the run's contents and their key no longer exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Digest of the event together with all events before it in its run.
@@ -72,7 +72,7 @@ pub struct AuditRecord {
 pub struct Head {
     /// Id of the run; `platform` for the trail of what belongs to none.
     pub run_id: String,
-    /// Number of events in the trail so far.
+    /// Number of events in the audit trail of the run so far.
     pub events: u64,
     /// Digest of the last event, which covers all events before it.
     pub digest: String,
@@ -121,7 +121,7 @@ impl Audit {
         Ok(records)
     }
 
-    /// Returns the reason of an event about a request, as the row of the request has it.
+    /// Returns the reason that the row of a request has for an event about the request; `None` if it has none.
     async fn reason_of(&self, event: &AuditEvent) -> Result<Option<String>, RuntimeError> {
         let has_reason = matches!(
             event.kind,
@@ -170,7 +170,8 @@ impl Audit {
         }
     }
 
-    /// Returns the head of each run, the newest run first, and that of what belongs to no run.
+    /// Returns the head (the last event of the trail) of each run, the newest run first, and that of what belongs to no
+    /// run.
     ///
     /// # Errors
     /// When the store fails.
@@ -188,7 +189,7 @@ impl Audit {
         }
     }
 
-    /// Returns the head of the trail of what belongs to no run, if there is one.
+    /// Returns the head of the trail of what belongs to no run; `None` if that trail is empty.
     async fn head_of_platform(&self) -> Result<Option<Head>, RuntimeError> {
         let trail = self.client.bare_store().platform().await?.trail;
         Ok(trail.filter(|trail| trail.seq > 0).map(|trail| Head {
@@ -225,7 +226,7 @@ impl Audit {
 }
 
 impl Client {
-    /// Adds to the audit trail that something was not allowed.
+    /// Adds to the audit trail that a principal was not allowed to do something.
     pub(crate) async fn refused(
         &self,
         run: &Run,
@@ -251,10 +252,10 @@ impl Client {
     }
 }
 
-/// Name under which the reason of an event is encrypted.
+/// Name under which the reason of an event is encrypted, which binds the text to that use.
 const REASON: &str = "reason of an event";
 
-/// Encrypts the reason of an event.
+/// Encrypts the reason of an event with the key of its run; `None` if that fails.
 pub(crate) fn reason(key: &RunKey, why: &str) -> Option<Vec<u8>> {
     sealed(key, REASON, &why).ok()
 }

@@ -81,7 +81,7 @@ impl<In, Out> Chat<In, Out> {
         self.stored().messages().await
     }
 
-    /// Returns the conversation as it is stored.
+    /// Returns a handle to the conversation as it is stored.
     pub fn stored(&self) -> ConversationRef {
         let client = self.agent.runtime().as_client();
         client.conversation(self.scope.tenant_id(), &self.id)

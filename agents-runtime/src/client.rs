@@ -30,7 +30,7 @@ pub struct Client {
     store: Arc<dyn Store>,
     keyring: Arc<OnceLock<Arc<dyn Keyring>>>,
     pub(crate) roles: Arc<Roles>,
-    /// Set when the store is tied to the audit key of the keyring.
+    /// Cell that is set once the store is tied to the audit key of the keyring.
     is_tied: Arc<OnceCell<()>>,
 }
 
@@ -74,7 +74,7 @@ impl Client {
         Ok(&self.store)
     }
 
-    /// Returns the key of the audit trail.
+    /// Returns the key of the keyring with which the audit trail is made.
     pub(crate) fn audit_key(&self) -> Result<AuditKey, RuntimeError> {
         let key = self.keys()?.audit_key();
         key.map_err(|error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string()))
@@ -94,7 +94,7 @@ impl Client {
         Approvals::of(self.clone())
     }
 
-    /// Returns the modes, in which people are asked about calls.
+    /// Returns the modes of the store, which say when people are asked about calls.
     pub fn modes(&self) -> Modes {
         Modes::of(self.clone())
     }
@@ -156,12 +156,13 @@ impl Client {
         Ok(self.data_of(&run)?.scope)
     }
 
-    /// Decrypts the input and the settings of a run.
+    /// Decrypts the input and the settings of a stored run.
     pub(crate) fn data_of(&self, run: &Run) -> Result<RunData, RuntimeError> {
         RunData::of(run, &key_of(run, &*self.keys()?)?)
     }
 
-    /// Stores a run, and returns it. A key that stands for another run with the same task returns that one.
+    /// Stores a new run, and returns it. If its key stands for another run with the same task, that run is returned
+    /// instead.
     pub(crate) async fn created(&self, new: &NewRun, data: &RunData) -> Result<Run, RuntimeError> {
         let stored = self.store().await?.create(new).await?;
         if stored.id != new.id {
@@ -233,14 +234,14 @@ impl Client {
             .map_err(RuntimeError::unreadable)
     }
 
-    /// Returns the run with this id, if this principal may see it.
+    /// Returns the run with this id; an error if there is none that this principal may see.
     pub(crate) async fn visible(&self, run: &str, by: &Principal) -> Result<Run, RuntimeError> {
         let found = self.store.run(run).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant));
         own.ok_or_else(|| crate::wording::no_run(run))
     }
 
-    /// Returns the run with this id.
+    /// Returns the run with this id, of whatever tenant; an error if there is none.
     pub(crate) async fn known(&self, run: &str) -> Result<Run, RuntimeError> {
         let found = self.store.run(run).await?;
         found.ok_or_else(|| crate::wording::no_run(run))

@@ -12,7 +12,7 @@ use agents_core::{
 use agents_store::{Run, RunFilter, RunStatus};
 use std::{fmt, sync::Arc};
 
-/// Number of runs that are read from the store with one request.
+/// Number of runs that one request reads from the store.
 const PAGE: u32 = 100;
 
 /// Stored conversation, by its tenant and its id: its messages, its runs, and its erasure. [`Client::conversation`] and
@@ -201,9 +201,9 @@ impl fmt::Debug for ConversationRef {
     }
 }
 
-/// Conversation of a run that a worker goes on with.
+/// Conversation to which the run belongs that a worker goes on with.
 pub(crate) struct Talk {
-    /// Conversation as the previous run has stored it; `None` for the first run.
+    /// Conversation as the previous run has stored it; `None` for the first run of the conversation.
     pub(crate) before: Option<Conversation>,
     pub(crate) shorten: Option<Arc<dyn Shorten>>,
 }
@@ -219,13 +219,14 @@ impl Client {
         ConversationRef::new(self.clone(), tenant.into(), id.into())
     }
 
-    /// Returns the conversation that a run belongs to, if it belongs to one.
+    /// Returns the conversation that a run belongs to; `None` if it belongs to none.
     pub(crate) fn conversation_of(&self, run: &Run) -> Option<ConversationRef> {
         let id = run.conversation.as_ref()?;
         Some(self.conversation(&run.tenant, id))
     }
 
-    /// Returns the run of the same conversation that goes on before this run; `None` if this run is the next.
+    /// Returns the run of the same conversation that has to end before this run goes on; `None` if this run is the
+    /// next.
     pub(crate) async fn before_in_conversation(
         &self,
         run: &Run,
@@ -264,8 +265,8 @@ impl Client {
         Ok(false)
     }
 
-    /// Returns the names that runs of a tenant have for a principal who started them: the id and, after they were erased,
-    /// its pseudonym.
+    /// Returns the two names that runs of a tenant may have for a principal who started them: the id and, after they
+    /// were erased, its pseudonym.
     fn names_of(&self, by: &Principal, tenant: &str) -> Result<[String; 2], RuntimeError> {
         let audit_key = self.keys()?.audit_key().map_err(RuntimeError::sealed)?;
         let id = by.id().to_owned();
@@ -273,7 +274,7 @@ impl Client {
     }
 }
 
-/// Encrypts the conversation that a run stores at its end.
+/// Encrypts the conversation, which a run stores at its end for the next one.
 pub(crate) fn seal_conversation(
     conversation: &Conversation,
     run: &Run,

@@ -10,7 +10,7 @@ use agents_store::{Committed, NewRun, Run};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Input and settings of a run.
+/// Input and settings of a run, which are stored encrypted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunData {
     pub(crate) input: Json,
@@ -19,27 +19,27 @@ pub(crate) struct RunData {
     pub(crate) budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<Principal>,
-    /// Conversation that the run is a part of.
+    /// Id of the conversation to which the run belongs; `None` if it belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) conversation: Option<String>,
     /// Is `true` if the run was started by a process that does not know the type of the agent's input.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unchecked: bool,
-    /// Is `true` if the text of models is stored as it is written.
+    /// Is `true` if the text of models is stored as it is written, for readers in other processes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) streamed: bool,
-    /// Execution that the run undoes, if it is an undo.
+    /// Execution that the run undoes; `None` if it is no undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) undo: Option<UndoData>,
-    /// Call that the run makes for a person, if it is a direct call.
+    /// Call that the run makes for a person; `None` if it is no direct call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<CallData>,
-    /// Variation of another run whose outcome the run tells.
+    /// Variation of another run whose outcome the run tells; `None` if it tells none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) what_if: Option<WhatIfData>,
 }
 
-/// Variation of a run, in which a call has ended otherwise; part of the data of the run that tells its outcome.
+/// Variation of a run, in which a call has ended otherwise. It is stored with the run that tells the outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WhatIfData {
     /// Id of the run that is varied.
@@ -50,7 +50,7 @@ pub(crate) struct WhatIfData {
     pub(crate) result: Result<Json, (Code, String)>,
 }
 
-/// Call that a person makes; part of the data of its run.
+/// Call that a person makes without a model. It is stored with the run that makes the call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CallData {
     pub(crate) tool: String,
@@ -58,7 +58,8 @@ pub(crate) struct CallData {
     pub(crate) args: Json,
 }
 
-/// Task of the run of an undo; part of its data. References stand for secrets in the arguments and in the output.
+/// Execution that an undo is about: its tool, its arguments and its output. It is stored with the run of the undo.
+/// References stand for secrets in the arguments and in the output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UndoData {
     pub(crate) execution: String,
@@ -87,7 +88,7 @@ impl RunData {
         }
     }
 
-    /// Creates a run of this agent, which has this data, encrypted with a key of the run's own.
+    /// Creates a run of this agent with this data, which is encrypted with a key of the run's own.
     pub(crate) fn run_of(
         &self,
         agent: String,
@@ -108,7 +109,7 @@ impl RunData {
         })
     }
 
-    /// Returns `true` if a run with this data has the same task as another one.
+    /// Returns `true` if a run with this data has the same task as another one, so that one key may stand for both.
     pub(crate) fn has_task_of(&self, other: &RunData) -> bool {
         let task = |data: &RunData| {
             let RunData {
@@ -125,7 +126,7 @@ impl RunData {
         task(self) == task(other)
     }
 
-    /// Returns `true` if the run makes one call, and its agent does not work.
+    /// Returns `true` if the run only makes one call, as an undo does, and its agent does not work.
     pub(crate) fn is_one_call(&self) -> bool {
         self.undo.is_some() || self.call.is_some() || self.what_if.is_some()
     }
@@ -139,12 +140,12 @@ impl RunData {
     }
 }
 
-/// Unwraps the key of a run.
+/// Unwraps the data key of a run, with which its contents are encrypted.
 pub(crate) fn key_of(run: &Run, keyring: &dyn Keyring) -> Result<RunKey, RuntimeError> {
     RunKey::open(keyring, &run.tenant, &run.id, &run.data_key)
 }
 
-/// Encrypts a value that belongs to a run.
+/// Encrypts a value with the key of the run to which it belongs.
 pub(crate) fn sealed<T: Serialize>(
     key: &RunKey,
     what: &str,
@@ -154,7 +155,7 @@ pub(crate) fn sealed<T: Serialize>(
     key.seal(what, &text)
 }
 
-/// Decrypts a value that belongs to a run.
+/// Decrypts a value with the key of the run to which it belongs.
 pub(crate) fn opened<T: for<'de> Deserialize<'de>>(
     key: &RunKey,
     what: &str,
@@ -167,7 +168,7 @@ fn read_json<T: for<'de> Deserialize<'de>>(what: &str, json: &[u8]) -> Result<T,
     serde_json::from_slice(json).map_err(|error| crate::wording::unreadable(what, &error))
 }
 
-/// Encrypts the entries that follow the entry with the number `after`.
+/// Encrypts journal entries; `after` is the number of the entry before them.
 pub(crate) fn sealed_entries(
     key: &RunKey,
     after: u64,
@@ -176,12 +177,12 @@ pub(crate) fn sealed_entries(
     key.seal(&entries_after(after), &pack(entries)?)
 }
 
-/// Returns the name under which the entries that follow the entry with the number `after` are encrypted.
+/// Returns the name under which journal entries are encrypted; `after` is the number of the entry before them.
 fn entries_after(after: u64) -> String {
     format!("entries behind {after}")
 }
 
-/// Decrypts the entries of commits, which have to follow each other from `after` on.
+/// Decrypts the journal entries of a run's commits, which have to follow each other from `after` on.
 pub(crate) fn entries(
     key: &RunKey,
     mut after: u64,

@@ -20,15 +20,15 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Decisions about the requests of one run. As the run's approver, they answer immediately if a request is decided.
-/// They wait for the decision about any other request.
+/// Decisions about the requests of one run that a worker has. As the run's approver, they answer at once if a request
+/// is decided. They wait for the decision about any other request.
 pub(crate) struct Decisions {
     store: Arc<dyn Store>,
     run: String,
     key: RunKey,
     known: Mutex<Known>,
     changed: Notify,
-    /// Findings of people about calls in doubt.
+    /// Findings of people about the run's calls in doubt.
     pub(crate) findings: Findings,
     /// Instructions of people to the agent.
     pub(crate) steering: Steering,
@@ -40,9 +40,9 @@ pub(crate) struct Decisions {
 #[derive(Default)]
 struct Known {
     decided: BTreeMap<String, ApprovalDecision>,
-    /// Number of the run's messages when the decisions were read.
+    /// Number of messages for the run (decisions, cancellations and the like) when the decisions were read.
     messages: u64,
-    /// Time at which the first of the open requests expires.
+    /// Time at which the first of the open requests expires; `None` if none is open.
     first_expiry: Option<Timestamp>,
 }
 
@@ -65,7 +65,8 @@ impl Decisions {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the decisions from the store. `messages` is the number of the run's messages before that.
+    /// Reads the decisions about the run's requests from the store. `messages` is the number of messages for the run
+    /// before that.
     pub(crate) async fn read(&self, messages: u64) -> Result<(), RuntimeError> {
         let mut filter = ApprovalFilter {
             run: Some(self.run.clone()),
@@ -171,12 +172,12 @@ impl Decisions {
         }))
     }
 
-    /// Returns the number of the run's messages when the decisions were read.
+    /// Returns the number of messages for the run when the decisions were read, by which new ones are noticed.
     pub(crate) fn messages(&self) -> u64 {
         self.known().messages
     }
 
-    /// Returns the time at which the first of the open requests expires.
+    /// Returns the time at which the first of the open requests expires; `None` if none is open.
     pub(crate) fn first_expiry(&self) -> Option<Timestamp> {
         self.known().first_expiry
     }
@@ -189,7 +190,7 @@ impl Decisions {
             .any(|request| known.decided.contains_key(request))
     }
 
-    /// Returns `true` if the run waits for a decision now.
+    /// Returns `true` if the run waits for a decision at present.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.waiting.load(SeqCst) > 0
     }
@@ -219,7 +220,7 @@ impl Approver for StoredDecisions {
     }
 }
 
-/// Guard of a request whose decision the run waits for: the request counts until the guard is dropped.
+/// Guard while the run waits for a decision; the wait counts until the guard is dropped.
 struct Waits(Arc<Decisions>);
 
 impl Waits {

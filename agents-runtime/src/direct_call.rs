@@ -138,7 +138,7 @@ impl DirectCall<'_> {
 }
 
 impl Runtime {
-    /// Returns the agent that makes a direct call, with the tool of the agent of the run.
+    /// Returns the agent that makes a direct call: it calls the tool of the run's agent, and asks no model.
     pub(crate) fn calls(
         &self,
         run: &Run,

@@ -65,7 +65,7 @@ pub struct Doubt {
     pub executed_at: Timestamp,
 }
 
-/// Proof of a finding: whoever has no keys of the run cannot make it.
+/// Proof of a finding about an execution, stored with it: whoever has no keys of the run cannot make it.
 #[derive(Serialize, Deserialize)]
 struct Proof {
     call: String,
@@ -204,7 +204,7 @@ impl Doubts {
         self.refusal_in(&run, &key, execution.risk_level, by).await
     }
 
-    /// Returns why a principal may not judge an execution of this risk in a run.
+    /// Returns the error for a principal who may not judge an execution of this risk in a run; `None` for one who may.
     async fn refusal_in(
         &self,
         run: &Run,
@@ -266,7 +266,8 @@ impl Doubts {
     }
 }
 
-/// Returns the finding about an execution, with the id of its call. A finding that was written by hand is refused.
+/// Returns the stored finding about an execution, with the id of its call. A finding that was written by hand is an
+/// error.
 pub(crate) fn finding_of(
     execution: &Execution,
     key: &RunKey,

@@ -4,7 +4,7 @@ use crate::{Action, Client, Principal, RuntimeError, keys::RunKey, what_if::WHAT
 use agents_store::{Run, RunFilter, RunStatus, Timestamp};
 use std::{collections::BTreeMap, time::Duration};
 
-/// Name that stands in the audit trail for a worker that erases contents after their time.
+/// Name of the decider in the audit trail for a worker that erases contents after their time.
 const RETENTION: &str = "policy:retention";
 
 impl Client {
@@ -49,7 +49,7 @@ impl Client {
         Ok(store.erase(run, by.id()).await?)
     }
 
-    /// Returns the runs that are variations of a run.
+    /// Returns the runs that tell outcomes of variations of a run.
     async fn variations_of(&self, run: &Run) -> Result<Vec<Run>, RuntimeError> {
         self.all(RunFilter {
             tenant: Some(run.tenant.clone()),
@@ -92,7 +92,7 @@ impl Client {
         self.erase_those_over_for(time, by.tenant(), by.id()).await
     }
 
-    /// Erases the contents of the runs that have been over for longer than this time, now and then. Never returns.
+    /// Erases the contents of the runs that have been over for longer than this time, at intervals. Never returns.
     pub(crate) async fn erase_again_and_again(&self, time: Duration) {
         let pause = (time / 10).clamp(Duration::from_millis(100), Duration::from_secs(60 * 60));
         loop {
@@ -103,7 +103,7 @@ impl Client {
         }
     }
 
-    /// Erases the contents of the runs that have been over for longer than this time.
+    /// Erases the contents of the runs that have been over for longer than this time, once. Returns their number.
     pub(crate) async fn erase_those_over_for(
         &self,
         time: Duration,
@@ -163,7 +163,7 @@ impl Client {
         Ok(erased)
     }
 
-    /// Returns all runs of a tenant.
+    /// Returns all runs of a tenant; without one, those of all tenants.
     async fn all_of(&self, tenant: Option<&str>) -> Result<Vec<Run>, RuntimeError> {
         self.all(RunFilter {
             tenant: tenant.map(str::to_owned),
@@ -172,7 +172,7 @@ impl Client {
         .await
     }
 
-    /// Returns all runs that a filter finds, of all pages.
+    /// Returns all runs that a filter finds, read page by page.
     async fn all(&self, mut filter: RunFilter) -> Result<Vec<Run>, RuntimeError> {
         let mut all = Vec::new();
         loop {

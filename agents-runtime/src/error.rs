@@ -30,9 +30,9 @@ pub struct RuntimeError {
 pub enum RuntimeErrorKind {
     /// The store has failed, or has refused the call, for this reason.
     Store(agents_store::ErrorKind),
-    /// The keyring or the keys of a run are missing, or its contents were altered.
+    /// The keyring or the keys of a run are missing, or the contents of the run were altered.
     Sealed,
-    /// The principal may not do this: decide about the request, or steer the run.
+    /// The principal may not do this: decide about the request, or cancel, pause or erase the run.
     Forbidden,
     /// The edited arguments do not fit, the key belongs to a run with another input, or the conversation is one with
     /// another agent.
@@ -57,7 +57,7 @@ impl RuntimeError {
         Self::new(RuntimeErrorKind::Sealed, message.to_string())
     }
 
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, by which callers decide what to do.
     pub fn kind(&self) -> RuntimeErrorKind {
         self.kind
     }

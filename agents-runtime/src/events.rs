@@ -16,9 +16,9 @@ use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use std::{collections::VecDeque, time::Duration};
 
-/// Time between two looks at what goes on.
+/// Time between two looks at the store while there is something new.
 const SHORTEST: Duration = Duration::from_millis(100);
-/// Time between two looks while nothing happens.
+/// Time between two looks at the store while nothing happens.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// Events of a stored run: [`stream`](Events::stream) gives the stored ones, then each new one as it comes.
@@ -71,7 +71,7 @@ struct Following {
     events: Events,
     key: Option<RunKey>,
     follower: Follower,
-    /// Streamed text, if it is wanted.
+    /// Reader of streamed text; `None` if text is not wanted.
     text: Option<Reading>,
     ready: VecDeque<Event>,
     pause: Pause,
@@ -86,7 +86,7 @@ impl Pause {
         Pause(SHORTEST)
     }
 
-    /// Waits, and makes the next pause longer.
+    /// Waits for the present pause, and makes the next one longer.
     pub(crate) async fn wait(&mut self) {
         tokio::time::sleep(self.next()).await;
     }
@@ -192,7 +192,7 @@ impl Following {
         }
     }
 
-    /// Reads the entries and the text that were stored since the last look.
+    /// Reads the entries and the text that were stored since the last look, and makes events of them.
     async fn look(&mut self) -> Result<(), RuntimeError> {
         let Events {
             client, run, after, ..

@@ -21,7 +21,7 @@ pub struct ExecutionRecord {
     pub run_id: String,
     /// Tenant that the run works for.
     pub tenant_id: String,
-    /// Id of the receipt that the call gets: all attempts at one call share it.
+    /// Id of the receipt that the call gets; all attempts at one call share it.
     pub call_id: String,
     /// Name of the agent that called the tool.
     pub agent_name: String,
@@ -33,7 +33,7 @@ pub struct ExecutionRecord {
     pub risk_level: Risk,
     /// State of the execution: whether it runs, has ended, or is in doubt.
     pub state: ExecutionState,
-    /// Effects of the tool; `None` if the journal of the run cannot be read.
+    /// Effects that the tool declares; `None` if the journal of the run cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
     /// Is `true` if the tool declares that its effect cannot be undone; `None` if the journal of the run cannot be read.
@@ -52,13 +52,13 @@ pub struct ExecutionRecord {
     /// Duration in milliseconds; `None` while the execution has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Name of the person who approved the call.
+    /// Name of the person who approved the call; `None` if nobody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
-    /// Principal who has found out whether the tool took effect.
+    /// Principal who has found out whether the tool took effect; `None` if nobody has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_by: Option<String>,
-    /// Time at which the execution was undone.
+    /// Time at which the execution was undone; `None` if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_at: Option<Timestamp>,
 }
@@ -135,7 +135,7 @@ impl Client {
         Ok((executions.collect(), recorded))
     }
 
-    /// Returns the rows of the executions of a run, the oldest first.
+    /// Returns the executions of a run as they are stored, the oldest first.
     pub(crate) async fn stored_executions(
         &self,
         run: &str,
@@ -156,7 +156,7 @@ impl Client {
     }
 }
 
-/// Returns the begins of the executions of a run, by their ids.
+/// Returns the begins of the executions in a run's journal, by the ids of the executions.
 fn begun(run: &str, entries: &[Entry]) -> Result<HashMap<String, Began>, RuntimeError> {
     let (mut follower, mut all) = (Follower::new(), HashMap::new());
     for entry in entries {

@@ -41,21 +41,21 @@ pub(crate) struct StoredJournal {
     key: RunKey,
     user: Option<String>,
     expires_after: Duration,
-    /// Sender of streamed text, if the run is streamed.
+    /// Sender of streamed text; `None` if the run is not streamed.
     texts: Option<Arc<Texts>>,
     audit_key: AuditKey,
     decisions: Arc<Decisions>,
     inner: Mutex<Inner>,
-    /// Notified when executions of tools that write have ended.
+    /// Signal that executions of tools that write have ended, for whoever waits to give the run back.
     rests: Notify,
 }
 
-/// Facts about its run that a journal needs.
+/// Data of a run that its journal needs besides the entries.
 pub(crate) struct ForRun {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) held: Arc<Held>,
     pub(crate) key: RunKey,
-    /// User whom the run works for.
+    /// User whom the run works for; `None` if it works for no particular one.
     pub(crate) user: Option<String>,
     /// Time after which a request for approval expires if nobody has decided.
     pub(crate) expires_after: Duration,
@@ -70,17 +70,17 @@ struct Inner {
     /// Executions of tools that only read, which have begun and not ended, with the times of their begins. Their rows are
     /// stored when they end.
     reading: HashMap<String, (Begin, Timestamp)>,
-    /// Reason why nothing more is stored.
+    /// Reason why nothing more is stored; `None` while the journal works.
     failed: Option<StoreError>,
     is_finished: bool,
-    /// Is `true` if the run is to be put down.
+    /// Is `true` if the run is to be put down: to stop in this process and go on later.
     is_put_down: bool,
-    /// Executions of tools that write, which go on in this process.
+    /// Ids of the executions of tools that write, which go on in this process.
     under_way: BTreeSet<String>,
 }
 
 impl StoredJournal {
-    /// Creates the journal of a run that was claimed, with the entries that it has.
+    /// Creates the journal of a run that this worker has claimed, with the entries that it has.
     pub(crate) fn new(for_run: ForRun, entries: Vec<Entry>) -> Result<Self, RuntimeError> {
         let ForRun {
             store,
@@ -124,7 +124,7 @@ impl StoredJournal {
         Ok(journal)
     }
 
-    /// Stores streamed text together with the entries that follow it.
+    /// Sets the sender whose streamed text is stored together with the entries that follow it.
     pub(crate) fn with_texts(mut self, texts: Option<Arc<Texts>>) -> Self {
         self.texts = texts;
         self
@@ -134,12 +134,12 @@ impl StoredJournal {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the reason why nothing more is stored, if there is one.
+    /// Returns the reason why nothing more is stored; `None` while the journal works.
     pub(crate) fn failed(&self) -> Option<StoreError> {
         self.inner().failed.clone()
     }
 
-    /// Returns `true` if the run has begun.
+    /// Returns `true` if the run has begun: it has entries.
     pub(crate) fn has_begun(&self) -> bool {
         !self.inner().entries.is_empty()
     }
@@ -164,8 +164,8 @@ impl StoredJournal {
         }
     }
 
-    /// Notes the executions of tools that write, which begin with a commit: the run is not put down while they go on.
-    /// Returns `false`, and notes none, if the run is being put down and nothing else goes on. The executions may not
+    /// Counts the executions of tools that write which begin with a commit: the run is not put down while they go on.
+    /// Returns `false`, and counts none, if the run is being put down and nothing else goes on. The executions may not
     /// begin then.
     fn begins(&self, commit: &Commit) -> bool {
         let mut inner = self.inner();
@@ -186,7 +186,7 @@ impl StoredJournal {
         true
     }
 
-    /// Notes that executions of tools that write have ended with a commit.
+    /// Counts the executions of tools that write which have ended with a commit.
     fn ends(&self, commit: &Commit) {
         let mut inner = self.inner();
         for finish in &commit.ended {
@@ -196,7 +196,8 @@ impl StoredJournal {
         self.rests.notify_waiters();
     }
 
-    /// Prepares a commit of these entries; returns the requests in it as well.
+    /// Prepares the commit that stores these entries with the rows that follow from them. Returns the requests for
+    /// approval in it as well.
     fn commit(&self, entries: &[Entry]) -> Result<(Commit, Vec<ApprovalRequest>), JournalError> {
         let failed = |error: RuntimeError| JournalError::new(error.to_string());
         let mut inner = self.inner();
@@ -264,8 +265,8 @@ impl StoredJournal {
         }
     }
 
-    /// Lets the mode in effect decide about the requests of a commit. Returns an error if the mode was written by hand,
-    /// and so decides nothing.
+    /// Lets the mode in effect approve the requests of a commit that need no person. Returns an error if the mode was
+    /// written by hand, and so decides nothing.
     async fn decide_by_mode(
         &self,
         commit: &mut Commit,
@@ -365,7 +366,7 @@ impl StoredJournal {
         execution_of(&self.held.lease.run.id, request, attempt)
     }
 
-    /// Stores a commit. Tries again while the store cannot be reached and the lease holds.
+    /// Stores a commit; tries again while the store cannot be reached and the lease holds.
     async fn store(&self, commit: &Commit) -> Result<(), StoreError> {
         let mut pause = Duration::from_millis(20);
         loop {
@@ -388,7 +389,7 @@ impl StoredJournal {
 }
 
 impl StoredJournal {
-    /// Adds to the audit trail that an execution was not allowed.
+    /// Adds to the audit trail that the store did not allow an execution.
     async fn refused(&self, commit: &Commit, error: &StoreError) {
         if error.kind() != agents_store::ErrorKind::NotApproved {
             return;

@@ -115,11 +115,11 @@ pub struct FileKeyring {
     path: PathBuf,
     /// Lock that is held while the file is read and written.
     writing: Mutex<()>,
-    /// Keys as they were read last, and the state of the file in which they were.
+    /// Keys as they were read last, and the state that the file had then; `None` before the first reading.
     known: Mutex<Option<(State, Arc<Keys>)>>,
 }
 
-/// State of a file, which is another one for other contents.
+/// State of a file's metadata, which differs if the contents differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State {
     modified: SystemTime,
@@ -148,12 +148,12 @@ impl State {
 struct File {
     agents_keyring: u32,
     keys: Tenants,
-    /// Key with which the digests of the audit trail are made.
+    /// Key with which the digests of the audit trail are made; `None` until it is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     audit: Option<String>,
 }
 
-/// Keys that a file of keys has.
+/// Keys that the file of a keyring holds.
 #[derive(Clone, Default)]
 struct Keys {
     tenants: Tenants,
@@ -190,7 +190,7 @@ impl FileKeyring {
         Ok(keyring)
     }
 
-    /// Returns the keys in the file, which is read if it is another one than before.
+    /// Returns the keys in the file. The file is read only if its state is another than before.
     fn read(&self) -> io::Result<Arc<Keys>> {
         let read = || {
             let Some(state) = self.state()? else {
@@ -227,7 +227,7 @@ impl FileKeyring {
         State::of(&metadata).map(Some)
     }
 
-    /// Changes the keys, under a lock that keeps all other processes out.
+    /// Changes the keys in the file, under a lock that keeps all other processes out.
     fn change<T>(&self, change: impl FnOnce(&mut Keys) -> io::Result<T>) -> io::Result<T> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let lock = self.beside(".lock");
@@ -404,11 +404,11 @@ pub(crate) struct RunKey {
     run: String,
 }
 
-/// Length of a nonce, in bytes.
+/// Length in bytes of a nonce, the random number that begins each encrypted text.
 const NONCE: usize = 24;
 
 impl RunKey {
-    /// Creates a data key for a run, and returns it with its wrapped form.
+    /// Creates a data key for a run. Returns it with its wrapped form, which is stored.
     pub(crate) fn create(
         keyring: &dyn Keyring,
         tenant: &str,
@@ -444,7 +444,7 @@ impl RunKey {
         Ok(wrapped)
     }
 
-    /// Unwraps the data key of a run.
+    /// Decrypts the stored data key of a run with the key of its tenant.
     pub(crate) fn open(
         keyring: &dyn Keyring,
         tenant: &str,

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 /// Divisor for the time of a lease: an effect may only begin if more than this part, a quarter, is left.
 const MARGIN: u32 = 4;
 
-/// Keeper of the leases of this process.
+/// Keeper of the leases that this process holds: it renews them.
 pub(crate) struct Keeper {
     store: Arc<dyn Store>,
     time: Duration,
@@ -23,12 +23,12 @@ pub(crate) struct Keeper {
     counters: Arc<Counters>,
 }
 
-/// Lease that is held, by the monotonic clock of this process.
+/// Lease that this process holds, with its time by the monotonic clock.
 pub(crate) struct Held {
     pub(crate) lease: Lease,
     time: Duration,
     until: Mutex<Instant>,
-    /// Triggered when the lease is lost.
+    /// Token that is cancelled when the lease is lost, so that all work under it ends.
     pub(crate) lost: CancellationToken,
     pub(crate) counters: Arc<Counters>,
 }
@@ -46,14 +46,14 @@ impl Held {
         self.lost.cancel();
     }
 
-    /// Returns `true` if the lease holds for long enough to begin an effect.
+    /// Returns `true` if the lease holds for long enough that an effect may begin.
     pub(crate) fn holds(&self) -> bool {
         let left = self.until().saturating_duration_since(Instant::now());
         left > self.time / MARGIN && !self.lost.is_cancelled()
     }
 }
 
-/// Guard of a lease: it is renewed until the guard is dropped.
+/// Guard of a lease: the keeper renews it until the guard is dropped.
 pub(crate) struct Keeping {
     keeper: Arc<Keeper>,
     pub(crate) held: Arc<Held>,
@@ -92,7 +92,7 @@ impl Keeper {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a lease that was claimed at this time.
+    /// Renews a lease that was claimed at this time, until the returned guard is dropped.
     pub(crate) fn keep(self: &Arc<Self>, lease: Lease, claimed: Instant) -> Keeping {
         let held = Arc::new(Held {
             time: self.time,

@@ -17,12 +17,13 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Number of the format that this version writes.
+/// Number of the manifest's format that this version writes.
 const FORMAT: u32 = 1;
 
-/// Time between two stores of a worker's descriptions.
+/// Time after which a worker stores the descriptions of its agents again.
 const SAID_EVERY: Duration = Duration::from_secs(60);
-/// Silence after which no worker is taken to have a description any more, while workers with another one are heard.
+/// Time after which a description that no worker has stored again is out of date, while workers with another one are
+/// heard.
 const SILENT: Duration = Duration::from_secs(3 * 60);
 
 /// Description of the agents of a runtime, as far as stored runs depend on them.
@@ -53,11 +54,11 @@ const SILENT: Duration = Duration::from_secs(3 * 60);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// Number of the format of the manifest.
+    /// Number of the manifest's format.
     pub agents_manifest: u32,
     /// Agents of the process, each by its name.
     pub agents: BTreeMap<String, AgentManifest>,
-    /// Names of the policies of all runs.
+    /// Names of the policies that hold for all runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<String>,
     /// Names of the models that runs find by name; `None` in a manifest of a version that did not compare them.
@@ -71,7 +72,7 @@ pub struct Manifest {
 pub struct AgentManifest {
     /// Tools of the agent, and of the agents that it is made of.
     pub tools: Vec<ToolManifest>,
-    /// Digest of the type of its answer; `None` if no model gives the answer.
+    /// Digest of the type of the agent's answer; `None` if no model gives the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Organisation chart of the agent; `None` in a manifest of a version without charts.
@@ -88,7 +89,7 @@ pub struct ToolManifest {
     /// Version of the tool; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Is `true` if the tool writes.
+    /// Is `true` if the tool changes the outside world.
     pub writes: bool,
     /// Description of the tool; `None` if it is not known, as with tools that a source will list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,7 +126,7 @@ pub struct Misfit {
     pub agent_name: String,
     /// Tenant that the run works for.
     pub tenant_id: String,
-    /// Reasons, each a sentence without a full stop.
+    /// Reasons why the code cannot go on with the run, each a sentence without a full stop.
     pub reasons: Vec<String>,
 }
 

@@ -25,7 +25,7 @@ use std::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Figures of the store: the same in every process.
+    /// Figures of the store, which are the same in every process.
     pub store: StoreMetrics,
     /// Counters of the worker of this process; `None` from a client.
     pub worker: Option<WorkerMetrics>,
@@ -35,34 +35,34 @@ pub struct Metrics {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
-    /// Name of the worker, by which leases name it.
+    /// Name of the worker, which its leases have.
     pub worker: String,
-    /// Number of runs that the worker has now.
+    /// Number of runs that the worker works on at present.
     pub under_way: u64,
-    /// Number of runs that this process has claimed.
+    /// Number of runs that this process has claimed, to work on them.
     pub claimed: u64,
     /// Number of runs that ended in this process.
     pub ended: u64,
-    /// Number of runs that this process held, because they could not go on.
+    /// Number of runs that this process has held, because they could not go on; people have to release them.
     pub held: u64,
     /// Number of leases that were lost: another worker had taken the run, or the store could not be reached for too
     /// long.
     pub leases_lost: u64,
     /// Number of steps of runs that this process has stored.
     pub steps: u64,
-    /// Number of tries to store a step that failed.
+    /// Number of failed tries to store a step of a run.
     pub steps_failed: u64,
-    /// Number of events that webhooks have taken.
+    /// Number of events that this process has delivered to webhooks.
     pub delivered: u64,
-    /// Number of failed tries to deliver an event.
+    /// Number of failed tries to deliver an event to a webhook.
     pub deliveries_failed: u64,
-    /// Number of notifications that subscribers have taken.
+    /// Number of notifications that this process has brought to subscribers.
     pub letters_taken: u64,
-    /// Number of letters that died here.
+    /// Number of letters that died in this process: their last try has failed.
     pub letters_died: u64,
 }
 
-/// Counters that the parts of a worker share.
+/// Counters of a worker's work, which its parts share.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) under_way: AtomicU64,
@@ -78,7 +78,7 @@ pub(crate) struct Counters {
     pub(crate) letters_died: AtomicU64,
 }
 
-/// Adds 1 to a counter.
+/// Adds 1 to a counter of a worker.
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
 }

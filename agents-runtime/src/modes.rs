@@ -63,7 +63,7 @@ impl Mode {
         }
     }
 
-    /// Returns `true` if the call runs without a question.
+    /// Returns `true` if this mode lets a call run without a question.
     fn skips(self, request: &ApprovalRequest) -> bool {
         let are_of_rules = request.reasons.iter().all(ApprovalReason::is_of_a_rule);
         // A request of an earlier version says no reasons.
@@ -111,17 +111,17 @@ impl From<Mode> for String {
     }
 }
 
-/// Mode that is set, for a tenant or for all. Serialized, it has the fields that pages use.
+/// Mode that is set for a tenant or for all tenants. Serialized, it has the fields that pages use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModeSetting {
-    /// Tenant; `None` for all tenants without a mode of their own.
+    /// Tenant for which the mode is set; `None` for all tenants without a mode of their own.
     pub tenant_id: Option<String>,
     /// Mode that is set for the tenant, or for all tenants.
     pub mode: Mode,
     /// Principal who has set the mode: a person or a program, by its id.
     pub set_by: String,
-    /// Time at which it was set.
+    /// Time at which the mode was set.
     pub set_at: Timestamp,
 }
 
@@ -237,7 +237,7 @@ impl Modes {
     }
 }
 
-/// Reads a stored mode, if somebody with the audit key has set it.
+/// Reads a stored mode. It is an error if nobody with the audit key has set it, so that it was written by hand.
 fn read(stored: &StoredMode, key: &AuditKey) -> Result<Mode, RuntimeError> {
     if stored.proof != key.of_mode(stored) {
         return Err(crate::wording::mode_by_hand(stored.tenant.as_deref()));
@@ -245,15 +245,15 @@ fn read(stored: &StoredMode, key: &AuditKey) -> Result<Mode, RuntimeError> {
     stored.mode.parse()
 }
 
-/// Mode of a tenant, for a worker.
+/// Mode that is in effect for a tenant, as a worker has read it.
 pub(crate) struct ModeInEffect {
     mode: Mode,
-    /// Number of the event about the mode in the audit trail.
+    /// Number of the event in the audit trail by which the mode was set.
     seq: u64,
 }
 
 impl ModeInEffect {
-    /// Returns the mode that is in effect for a tenant, if one is set.
+    /// Returns the mode that is in effect for a tenant; `None` if none is set.
     pub(crate) async fn of(
         store: &dyn Store,
         key: &AuditKey,
@@ -272,7 +272,7 @@ impl ModeInEffect {
         found.transpose()
     }
 
-    /// Returns the name under which the mode decides about this request, if the call runs without a question.
+    /// Returns the name under which the mode approves this request; `None` if the mode has a person asked.
     pub(crate) fn skips(&self, request: &ApprovalRequest) -> Option<String> {
         let mode = self.mode;
         mode.skips(request).then(|| format!("{BY_POLICY}{mode}"))

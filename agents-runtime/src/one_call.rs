@@ -16,27 +16,27 @@ use agents_core::{
 use agents_store::Run;
 use std::{borrow::Cow, sync::Arc};
 
-/// Names of the fixed models, which answer in place of a real model.
+/// Ids of the fixed models of this module, which answer in place of a real model.
 const MODELS: [&str; 3] = [UNDO, CALL, WHAT_IF];
-/// Name of the model of an undo.
+/// Id of the fixed model in the run of an undo.
 pub(crate) const UNDO: &str = "agents/undo";
-/// Name of the model of a call that a person makes.
+/// Id of the fixed model in the run of a call that a person makes.
 pub(crate) const CALL: &str = "agents/call";
-/// Name of the model that tells the outcome of a variation of a run.
+/// Id of the fixed model in the run that tells the outcome of a variation.
 const WHAT_IF: &str = "agents/what_if";
 
-/// Agent of a run that makes one call, or none.
+/// Agent of a run that makes one call, or none, without a real model.
 pub(crate) struct OneCall {
     pub(crate) agent: ModelAgent<'static, String, String>,
-    /// Secrets that the run is given, by the names under which it shows them.
+    /// Secrets that the run is given, by the names under which the call shows them.
     pub(crate) secrets: Given,
 }
 
-/// Secrets by the names under which a run shows them.
+/// List of secrets, each with the name under which a run shows it.
 pub(crate) type Given = Vec<(String, SecretValue)>;
 
 impl OneCall {
-    /// Creates the agent of this name that makes this call of the tool, and reports what it is told.
+    /// Creates an agent that makes this call of the tool, and whose answer is the result of the call.
     pub(crate) fn of(
         model: &'static str,
         agent: impl Into<Cow<'static, str>>,
@@ -58,12 +58,12 @@ impl OneCall {
         }
     }
 
-    /// Creates the agent that calls nothing, and says why.
+    /// Creates an agent that calls nothing, and whose answer says why.
     pub(crate) fn saying(model: &'static str, why: String) -> Self {
         Self::without_tools(model, Then::Say(why))
     }
 
-    /// Creates the agent that tells the outcome of a variation of a run.
+    /// Creates an agent that goes on with the variation of a run, and whose answer is the outcome.
     fn varying(runtime: Runtime, what_if: WhatIfData) -> Self {
         Self::without_tools(WHAT_IF, Then::Vary(Box::new((runtime, what_if))))
     }
@@ -79,7 +79,7 @@ impl OneCall {
 }
 
 impl Runtime {
-    /// Returns the agent of a run with a fixed model; `None` for a run of the agent itself.
+    /// Returns the agent of a run that makes one call; `None` for a run of the agent itself.
     pub(crate) async fn one_call(
         &self,
         run: &Run,
@@ -102,16 +102,16 @@ impl Runtime {
     }
 }
 
-/// Model whose replies follow from the run alone.
+/// Model in place of a real one, whose replies follow from the run's data alone.
 struct Fixed {
     model: &'static str,
     then: Then,
 }
 
 enum Then {
-    /// Makes this call, and reports what it is told.
+    /// The model makes this call, and then answers with its result.
     Call(ToolCall),
-    /// Answers with this text.
+    /// The model answers with this text.
     Say(String),
     /// Goes on with the variation of a run, and tells its outcome. As with the reply of any model, a cancellation, a pause and
     /// the end of the worker stop it, and an outcome that is stored is not asked for again.

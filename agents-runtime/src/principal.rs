@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Error of a list that is empty for this principal in any case.
+/// Error that says that a list is empty for this principal in any case, since it is about another tenant.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Empty;
 
@@ -45,7 +45,7 @@ impl Principal {
         }
     }
 
-    /// Adds a role, by which [`Roles`](crate::Roles) permit decisions and actions.
+    /// Adds a role to the principal, by which [`Roles`](crate::Roles) permit decisions and actions.
     #[must_use]
     pub fn role(mut self, role: impl Into<String>) -> Self {
         self.roles.push(role.into());

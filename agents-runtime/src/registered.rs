@@ -23,7 +23,7 @@ use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Agent whose input and output types are erased, so that a worker can hold agents of all types.
+/// Agent of a runtime whose input and output types are hidden, so that a worker can hold agents of all types.
 #[async_trait]
 pub(crate) trait Registered: Send + Sync {
     /// Describes the agent as far as stored runs depend on it.
@@ -32,7 +32,7 @@ pub(crate) trait Registered: Send + Sync {
     /// Goes on with a run until it ends or waits.
     async fn go_on(&self, with: With) -> Result<Went, Error>;
 
-    /// Describes the agent that works for this scope.
+    /// Returns the profile of the agent that works for this scope.
     fn profile(&self, scope: &Scope) -> Profile;
 
     /// Goes on with a variation of a run in memory, and returns its outcome. No tool writes there.
@@ -52,7 +52,7 @@ pub(crate) trait Registered: Send + Sync {
     ) -> Result<Result<(), Difference>, Error>;
 }
 
-/// Data and settings with which a run goes on.
+/// Data and settings with which a worker goes on with a run.
 pub(crate) struct With {
     pub(crate) id: String,
     pub(crate) data: RunData,
@@ -60,40 +60,40 @@ pub(crate) struct With {
     pub(crate) decisions: Arc<Decisions>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) cancel: CancellationToken,
-    /// Fencing token of the worker's lease.
+    /// Fencing token of the worker's lease on the run.
     pub(crate) fence: u64,
-    /// Conversation that the run is a part of.
+    /// Conversation to which the run belongs; `None` if it belongs to none.
     pub(crate) talk: Option<Talk>,
-    /// Sender of streamed text, if the run is streamed.
+    /// Sender of streamed text; `None` if the run is not streamed.
     pub(crate) texts: Option<Arc<Texts>>,
-    /// Secrets that the run is given, by name.
+    /// Secrets that the run is given in addition, by name.
     pub(crate) given: Given,
 }
 
-/// State of a run when the agent returns.
+/// State of a run when a worker has gone on with it as far as possible.
 pub(crate) enum Went {
     /// The run is over, with an answer or an error.
     Done {
-        /// Error of the run, if it has no answer.
+        /// Error of the run; `None` if it has an answer.
         error: Option<Error>,
-        /// Conversation after the run, if the run is a part of one.
+        /// Conversation after the run; `None` if the run belongs to none.
         said: Option<Box<Conversation>>,
     },
     /// The run waits for decisions about the requests with these ids.
     Waiting(Vec<String>),
 }
 
-/// Outcome of a variation of a run.
+/// Outcome of a variation of a run, in which a call has ended otherwise.
 pub(crate) struct Varied {
     pub(crate) result: Result<(), Error>,
     pub(crate) outputs: AgentOutputs,
     pub(crate) partial: bool,
 }
 
-/// Agent that is made for the scope of each run.
+/// Agent of a runtime that is made anew for the scope of each run.
 pub(crate) struct MadeFor<F>(pub(crate) F);
 
-/// System clock, which also gives the run its stored id.
+/// Clock of a run: the system's, with the run's stored id in place of a new one.
 struct OfRun(String);
 
 impl Clock for OfRun {
@@ -168,7 +168,8 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
     }
 }
 
-/// Returns the policy of a variation: no tool writes. The calls of delegates are judged themselves.
+/// Returns the policy of a variation, which denies every tool that writes. The calls of delegates are judged
+/// themselves.
 fn writes_nothing() -> impl Policy {
     named("what_if", |action: &Action<'_>| match action {
         Action::Tool(call) if call.is_delegate => Verdict::Allow,
@@ -179,7 +180,7 @@ fn writes_nothing() -> impl Policy {
     })
 }
 
-/// Returns the input of a run, as its agent takes it.
+/// Reads the stored input of a run into the agent's type; an error if it does not fit.
 pub(crate) fn input_of<In: Data>(data: &RunData) -> Result<In, Error> {
     data.input.to().map_err(|error| {
         Error::new(
@@ -189,7 +190,7 @@ pub(crate) fn input_of<In: Data>(data: &RunData) -> Result<In, Error> {
     })
 }
 
-/// Agent in the place of one that does not take the input.
+/// Agent that only fails, in place of one that does not take the run's input.
 struct Refusing {
     name: String,
     why: String,
@@ -222,7 +223,7 @@ fn refuse(name: String, why: String, with: With) -> BoxFuture<'static, Result<We
     })
 }
 
-/// Goes on with a run of this agent until it ends or waits.
+/// Goes on with a run of this agent until it ends or waits, and returns its state.
 pub(crate) async fn go_on<A: Agent>(
     agent: &A,
     input: A::In,
@@ -288,7 +289,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
     })
 }
 
-/// Gives a run what belongs to its data, and the code that belongs to the runtime.
+/// Sets on a run what its data says, and the code that belongs to the runtime: models, policies, secrets.
 fn with_code<'a, A: Agent>(run: Run<'a, A>, data: RunData, settings: &Settings) -> Run<'a, A> {
     let is_one_call = data.is_one_call();
     let mut run = run.scope(data.scope);

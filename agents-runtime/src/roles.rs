@@ -5,7 +5,7 @@ use agents_core::tool::Risk;
 use agents_store::{AuditKind, NewEvent, PLATFORM, Run};
 use std::{collections::BTreeMap, fmt};
 
-/// Rules about who may decide and steer.
+/// Rules about which principals may decide, and cancel, pause or undo.
 ///
 /// Give the same rules to every process that takes decisions: [`Runtime::roles`](crate::Runtime::roles) and
 /// [`Client::roles`](crate::Client::roles). The operator of the platform may do everything. For everybody else, the run
@@ -43,7 +43,7 @@ pub struct Roles {
     actions: BTreeMap<Action, String>,
 }
 
-/// Action that [`Roles`] have a rule for.
+/// Action of a principal that [`Roles`] may have a rule for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Action {
@@ -69,7 +69,7 @@ pub enum Action {
     Call,
     /// Erases the contents of runs that are over.
     Erase,
-    /// Gives a tenant a new key.
+    /// Gives a tenant a new key, with which the keys of its runs are wrapped anew.
     Rotate,
     /// Holds all runs of the store.
     HoldAll,
@@ -105,7 +105,7 @@ impl Action {
         Action::Triage,
     ];
 
-    /// Returns the word for the action.
+    /// Returns the word for the action, as the command line has it.
     pub fn as_str(self) -> &'static str {
         match self {
             Action::Decide => "decide",
@@ -128,12 +128,12 @@ impl Action {
         }
     }
 
-    /// Returns `true` if the action concerns more than one tenant.
+    /// Returns `true` if the action concerns more than one tenant, so that only the operator may do it.
     fn is_of_the_platform(self) -> bool {
         matches!(self, Action::HoldAll | Action::Webhooks)
     }
 
-    /// Returns `true` if only the operator may do this as long as no role is named for it.
+    /// Returns `true` if only the operator may do this action unless a role is named for it.
     fn is_reserved(self) -> bool {
         self.is_of_the_platform() || matches!(self, Action::Call | Action::Erase | Action::Rotate)
     }
@@ -167,8 +167,8 @@ impl Roles {
         self
     }
 
-    /// Checks that a principal may do this, as far as roles go. That what it is done with belongs to its tenant is another
-    /// question.
+    /// Checks that the rules let a principal do this action. They do not check that its object belongs to the
+    /// principal's tenant.
     ///
     /// # Errors
     /// When the principal lacks the role, or the action is the operator's.
@@ -185,7 +185,8 @@ impl Roles {
         }
     }
 
-    /// Checks that a principal may judge a call of this risk in a run that these people have started and are the users of.
+    /// Checks that a principal may judge a call of this risk. The people who started the run, or for whom it works, may
+    /// not.
     pub(crate) fn allow_judge(
         &self,
         action: Action,
@@ -239,14 +240,14 @@ impl Roles {
         needed.find(|role| !by.is_operator() && !by.has_role(role))
     }
 
-    /// Returns the highest risk of a call that a principal may approve.
+    /// Returns the highest risk of calls that a principal may approve.
     pub(crate) fn at_most(&self, by: &Principal) -> Risk {
         let may = |risk: &Risk| self.missing_role(*risk, by).is_none();
         let highest = [Risk::High, Risk::Medium].into_iter().find(may);
         highest.unwrap_or(Risk::Low)
     }
 
-    /// Returns the role of whoever reads exact arguments, if there is one.
+    /// Returns the role that is needed to read exact arguments; `None` if none is.
     pub(crate) fn for_arguments(&self) -> Option<&str> {
         self.actions.get(&Action::ReadArguments).map(|role| &**role)
     }
@@ -270,8 +271,8 @@ impl Client {
         self.roles.allow(action, by)
     }
 
-    /// Checks that a principal may do this with all of a tenant, or of all tenants. A refusal is in the audit trail of what
-    /// belongs to no run.
+    /// Checks that a principal may do this with everything of a tenant, or of all tenants. A refusal is added to the
+    /// audit trail of the platform.
     pub(crate) async fn allowed(
         &self,
         action: Action,
@@ -314,7 +315,7 @@ impl Client {
         }
     }
 
-    /// Returns a run that a principal may do this with. A refusal is in the audit trail of the run.
+    /// Returns a run if the principal may do this with it. A refusal is added to the audit trail of the run.
     pub(crate) async fn steered(
         &self,
         action: Action,

@@ -39,7 +39,7 @@ pub struct RunRef<Out> {
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one of them for a run")]
 pub enum Progress<Out> {
-    /// The run is over; also if it has failed or was cancelled.
+    /// The run is over: it has answered, has failed or was cancelled.
     Done(Outcome<Out>),
     /// The run waits for decisions about these requests, or for a time.
     Waiting(Vec<Request>),
@@ -97,7 +97,7 @@ impl<Out> RunRef<Out> {
 }
 
 impl<Out: Data> RunRef<Out> {
-    /// Returns the state of the run.
+    /// Returns the state of the run: its outcome, or what it waits for.
     ///
     /// # Errors
     /// When there is no such run, it cannot be read, or the store fails.
@@ -140,7 +140,7 @@ impl<Out: Data> RunRef<Out> {
         }
     }
 
-    /// Returns the outcome of a run that is over.
+    /// Returns the outcome of a run that is over, read from its journal.
     pub(crate) async fn outcome(&self) -> Result<Outcome<Out>, RuntimeError> {
         let recorded = self.client.recorded(&self.id).await?;
         let outcome = recorded.and_then(|recorded| recorded.outcome());

@@ -35,16 +35,16 @@ pub struct Runtime {
 #[derive(Default)]
 pub(crate) struct Shared {
     agents: Mutex<BTreeMap<String, Arc<dyn Registered>>>,
-    /// Policies that shorten the conversations of agents.
+    /// Policies that shorten the conversations of agents, by the agents' names.
     shorten: Mutex<BTreeMap<String, Arc<dyn Shorten>>>,
     keeper: OnceLock<Arc<Keeper>>,
-    /// Notified when this process has stored something to do.
+    /// Signal that this process has stored something for its workers to do.
     pub(crate) news: Notify,
-    /// Notified when this process has published a notification.
+    /// Signal that this process has published a notification.
     pub(crate) letters: Notify,
     /// Names of the subscribers that this process has stored.
     pub(crate) subscribed: tokio::sync::Mutex<BTreeSet<String>>,
-    /// Notified when an agent is registered.
+    /// Signal that an agent was registered.
     pub(crate) registered: Notify,
     pub(crate) counters: Arc<Counters>,
 }
@@ -65,7 +65,7 @@ impl Shared {
         policies.insert(agent.to_owned(), Arc::new(policy));
     }
 
-    /// Returns the policy that shortens the conversations of an agent.
+    /// Returns the policy that shortens the conversations of this agent; `None` if it has none.
     pub(crate) fn shorten(&self, agent: &str) -> Option<Arc<dyn Shorten>> {
         let policies = self.shorten.lock().unwrap_or_else(PoisonError::into_inner);
         policies.get(agent).cloned()
@@ -285,7 +285,7 @@ impl Runtime {
         self.client.approvals()
     }
 
-    /// Returns the modes, in which people are asked about calls.
+    /// Returns the modes of the store, which say when people are asked about calls.
     pub fn modes(&self) -> Modes {
         self.client.modes()
     }

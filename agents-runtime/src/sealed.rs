@@ -3,7 +3,7 @@
 use crate::{Keyring, RuntimeError, keys::RunKey, wording};
 use std::fmt;
 
-/// Name under which the contents are encrypted.
+/// Name under which the contents are encrypted, which binds the text to that use.
 const CONTENTS: &str = "contents";
 
 /// Contents of a tenant, encrypted with a key of their own, which the key of the tenant wraps. A store may keep both.
@@ -26,7 +26,7 @@ const CONTENTS: &str = "contents";
 pub struct Sealed {
     /// Key with which the contents are encrypted, itself encrypted with a key of the tenant.
     pub data_key: Vec<u8>,
-    /// Contents, encrypted with the key in `data_key`.
+    /// Contents that are protected, encrypted with the key in `data_key`.
     pub contents: Vec<u8>,
 }
 

@@ -9,26 +9,27 @@ use futures_util::{
 };
 use std::collections::VecDeque;
 
-/// Part of a conversation that is followed: see [`ConversationRef::text`].
+/// News of a conversation that is followed: see [`ConversationRef::text`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spoken {
-    /// Change of the text of the answer to a message.
+    /// The text of the answer to a message has changed.
     Text {
-        /// Id of the run that answers the message.
+        /// Id of the run that answers the message of the conversation.
         run: String,
         /// Change of the text of the answer: more text, or a new beginning.
         delta: TextDelta,
     },
-    /// Message that is over. [`messages`](ConversationRef::messages) has it, if it was kept.
+    /// A message is over. [`messages`](ConversationRef::messages) has it, if it was kept.
     Over {
-        /// Id of the run that answered the message.
+        /// Id of the run that answered the message of the conversation.
         run: String,
     },
 }
 
 struct Following {
     conversation: ConversationRef,
-    /// Last message that was seen; `None` before the first look, and `Some(None)` if there was none to see.
+    /// Id of the run of the last message that was seen; `None` before the first look, and `Some(None)` if there was
+    /// none to see.
     seen: Option<Option<String>>,
     open: VecDeque<String>,
     current: Option<(String, BoxStream<'static, Result<TextDelta, RuntimeError>>)>,
@@ -88,7 +89,7 @@ impl Following {
         }
     }
 
-    /// Looks for new messages of the conversation. The first time, it looks for messages that are not over.
+    /// Looks for new messages of the conversation. The first time, it takes the messages that are not over.
     async fn look(&mut self) -> Result<(), RuntimeError> {
         let seen = match self.seen.take() {
             Some(seen) => seen,

@@ -3,12 +3,12 @@
 use agents_core::Json;
 use serde_json::Value;
 
-/// Maximum length of a value, in characters.
+/// Maximum length of one argument's value in a summary, in characters.
 const LONGEST_VALUE: usize = 60;
-/// Maximum length of a summary, in characters.
+/// Maximum length of a summary of arguments, in characters.
 const LONGEST: usize = 400;
 
-/// Returns arguments in one line, in which addresses of mail, long numbers and keys are masked.
+/// Returns a summary of arguments in one line, in which addresses of mail, long numbers and keys are masked.
 ///
 /// Masking goes by the look of the text: it finds neither names nor anything that looks like ordinary words. Secrets
 /// have been replaced by their names before.
@@ -41,7 +41,7 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Masks each part of a text that looks personal.
+/// Masks each part of a text that looks personal: an address of mail, a long number, a key.
 pub(crate) fn masked(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;

@@ -20,14 +20,14 @@ use std::{
 };
 use tokio::{sync::Notify, time::timeout};
 
-/// Time for which streamed text of models is collected before it is stored.
+/// Time for which streamed text of models is collected before it is stored, so that rows are not too small.
 const COLLECTED: Duration = Duration::from_millis(100);
 /// Size of the collected text, in bytes, from which on it is stored without waiting for the time.
 const ENOUGH: usize = 1024;
-/// Time for which the store keeps streamed text.
+/// Time for which the store keeps the streamed text of models.
 const KEPT: Duration = Duration::from_secs(60 * 60);
 
-/// Stretch of the text of a model, from one request and one place of an agent. Several stretches are stored as one row.
+/// Piece of the text of a model, for one request of one agent. Several pieces are stored as one row.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Piece {
     /// Number of the entry by which the model was asked.
@@ -40,7 +40,7 @@ pub(crate) struct Piece {
     text: String,
 }
 
-/// Stretch of text of a model that is to be stored.
+/// Piece of a model's text that is not stored yet.
 struct Pending {
     piece: Piece,
     /// Number of the request to a model, from 1. Each place of an agent in the run counts its own requests in this
@@ -64,11 +64,11 @@ struct Inner {
     count: u64,
     /// Number of requests to a model that this process has seen, for each place.
     requests: HashMap<String, u64>,
-    /// Numbers of the entries of these requests, in the order of the requests, for each place. An entry that is about
+    /// Numbers of the journal entries of the requests to models, in their order, for each place. An entry that is about
     /// to be stored counts.
     entries: HashMap<String, Vec<u64>>,
     pending: Vec<Pending>,
-    /// Encrypted text that the store may not have yet.
+    /// Rows of encrypted text that the store has not confirmed yet.
     unsent: Vec<NewText>,
     size: usize,
 }
@@ -127,7 +127,7 @@ impl Texts {
         self.changed.notify_one();
     }
 
-    /// Notes the number of an entry that is about to be stored, if its event is a request to a model.
+    /// Records the number of a journal entry that is about to be stored, if its event is a request to a model.
     pub(crate) fn stores(&self, event: &Event, entry: u64) {
         if matches!(event.kind, EventKind::ModelRequested { .. }) {
             let mut inner = self.inner();
@@ -136,7 +136,7 @@ impl Texts {
         }
     }
 
-    /// Returns the text to store. This is the collected text whose requests have entries, and text that was returned
+    /// Returns the rows of text to store: the collected text whose requests have entries, and text that was returned
     /// before and not confirmed with [`sent`](Texts::sent). A store takes each row of text once.
     pub(crate) fn take(&self) -> Result<Vec<NewText>, RuntimeError> {
         let mut inner = self.inner();
@@ -172,7 +172,7 @@ impl Texts {
         Ok(inner.unsent.clone())
     }
 
-    /// Removes text from the unsent text, because the store has it.
+    /// Removes rows of text that the store has confirmed.
     pub(crate) fn sent(&self, texts: &[NewText]) {
         let is_sent = |one: &NewText| texts.iter().any(|sent| sent.number == one.number);
         self.inner().unsent.retain(|one| !is_sent(one));
@@ -187,7 +187,7 @@ impl Texts {
         self.inner().size >= ENOUGH
     }
 
-    /// Stores text while the run goes on. Never returns.
+    /// Stores collected text while the run goes on. Never returns.
     pub(crate) async fn send(&self) {
         loop {
             while !self.has_any() {
@@ -226,21 +226,21 @@ fn name_of(number: u64) -> String {
     format!("text {number}")
 }
 
-/// Streamed text that a reader puts among the events of a run.
+/// Reader of streamed text, which puts the text among the events of a run.
 #[derive(Default)]
 pub(crate) struct Reading {
     /// Number of the last stored row of text that this reader has read.
     last: u64,
-    /// Text that was read, by the entry of its request.
+    /// Text that was read, by the number of the entry of its request.
     read: BTreeMap<u64, Vec<Piece>>,
-    /// Requests that have no reply so far, by their places.
+    /// Requests that have no reply so far, by the places of their agents.
     open: HashMap<String, Open>,
 }
 
 struct Open {
     entry: u64,
     request: Event,
-    /// Is `true` if the reader was given the event of the request.
+    /// Is `true` if the reader was given the event of the request, so that its text may follow.
     is_told: bool,
 }
 

@@ -20,9 +20,9 @@ use std::{
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Number of runs whose trails were checked.
+    /// Number of runs whose audit trails were checked.
     pub runs: u64,
-    /// Number of events that were checked.
+    /// Number of events that the check has read.
     pub events: u64,
     /// Number of runs whose start is not in the trail, since they are from before there was one.
     pub without_trail: u64,
@@ -32,11 +32,11 @@ pub struct Verdict {
     /// Is `true` if the trail was compared with heads from outside the store. Otherwise it is not known whether the last
     /// events of a run, or whole runs, were removed.
     pub is_anchored: bool,
-    /// First flaw of each run that has one.
+    /// First flaw of each run that has one; empty if the trail is intact.
     pub flaws: Vec<Flaw>,
 }
 
-/// Place at which the audit trail was changed.
+/// Flaw of the audit trail: the place at which it, or a row that it tells of, was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Flaw {
@@ -46,12 +46,12 @@ pub struct Flaw {
     pub table: String,
     /// Id of the row; for an event its number in the run.
     pub row: String,
-    /// Description of what was done to the row.
+    /// Description of what was done to the table's row.
     pub what: String,
 }
 
 impl Verdict {
-    /// Returns `true` if no flaw was found.
+    /// Returns `true` if the check of the trail has found no flaw.
     pub fn is_intact(&self) -> bool {
         self.flaws.is_empty()
     }
@@ -106,7 +106,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// Number of times that a run is checked again which is written at the same time.
+/// Maximum number of times that a run is checked because it is written at the same time.
 const TRIES: u32 = 10;
 const EVENTS: &str = "agent_audit_events";
 const RUNS: &str = "agent_runs";
@@ -114,27 +114,27 @@ const APPROVALS: &str = "agent_approvals";
 const EXECUTIONS: &str = "agent_tool_executions";
 const MODES: &str = "agent_modes";
 
-/// Audit trail of a run, or the trail for everything that belongs to no run.
+/// Audit trail that is checked: that of a run, or that of everything that belongs to no run.
 struct Trail<'a> {
     id: &'a str,
-    /// Tenant of all events, if they have one.
+    /// Tenant of all events; `None` if they are about several.
     tenant: Option<&'a str>,
     /// Number of the last event, as the stored end of the trail says.
     seq: u64,
     /// Digest of the last event, as the stored end of the trail says.
     digest: &'a [u8],
-    /// Table that has the stored end of the trail.
+    /// Name of the table that has the stored end of the trail.
     table: &'static str,
 }
 
-/// Flaw of a run: the table, the row and the description.
+/// Flaw that was found: the table, the row and the description.
 type Found = (&'static str, String, &'static str);
 
-/// Check of the audit trail of a whole store.
+/// Check of the audit trail of a whole store, while it goes on.
 pub(crate) struct Verify<'a> {
     store: &'a Arc<dyn Store>,
     key: AuditKey,
-    /// Heads that were kept outside the store, by run.
+    /// Heads that were kept outside the store, by the id of the run.
     anchors: BTreeMap<&'a str, &'a Head>,
     verdict: Verdict,
 }
@@ -179,7 +179,7 @@ impl<'a> Verify<'a> {
         });
     }
 
-    /// Checks a run, again if it is written at the same time.
+    /// Checks the trail and the rows of a run, and does so again if the run is written at the same time.
     async fn check_run(&mut self, mut run: Run) -> Result<(), RuntimeError> {
         let id = &run.id.clone();
         self.verdict.runs += 1;
@@ -205,7 +205,7 @@ impl<'a> Verify<'a> {
         Ok(())
     }
 
-    /// Checks the trail for everything that belongs to no run, if the caller may see all of it.
+    /// Checks the trail of everything that belongs to no run, if the caller may see all of it.
     async fn check_platform(&mut self) -> Result<(), RuntimeError> {
         for left in (0..TRIES).rev() {
             let platform = self.store.platform().await?;
@@ -239,7 +239,7 @@ impl<'a> Verify<'a> {
         Ok(())
     }
 
-    /// Checks the rows of modes: each is as the last event about its tenant says.
+    /// Checks that the row of each mode is as the last event about its tenant says; returns the first flaw.
     fn modes(&self, modes: &[StoredMode], events: &[AuditEvent]) -> Option<Found> {
         let mut told: BTreeMap<&str, Option<&[u8]>> = BTreeMap::new();
         for event in events.iter().filter(|event| event.kind == AuditKind::Mode) {
@@ -274,7 +274,7 @@ impl<'a> Verify<'a> {
         }
     }
 
-    /// Returns the first flaw of a run.
+    /// Returns the first flaw of a run's trail and rows; `None` if there is none.
     async fn check(&self, run: &Run, events: &[AuditEvent]) -> Result<Option<Found>, RuntimeError> {
         let trail = Trail {
             id: &run.id,
@@ -302,7 +302,7 @@ impl<'a> Verify<'a> {
         }
     }
 
-    /// Checks the chain of events of a trail, its end, and the head from outside.
+    /// Checks the chain of events of a trail, its stored end, and the head from outside; returns the first flaw.
     fn chain(&self, trail: &Trail<'_>, events: &[AuditEvent]) -> Option<Found> {
         let mut before: &[u8] = &[];
         for (event, seq) in events.iter().zip(1..) {
@@ -350,7 +350,8 @@ impl<'a> Verify<'a> {
         }
     }
 
-    /// Checks that the rows of a run's requests for approval agree with its journal and its trail.
+    /// Checks that the rows of a run's requests for approval agree with its journal and its trail; returns the first
+    /// flaw.
     async fn requests(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
         let mut filter = ApprovalFilter {
             run: Some(run.id.clone()),
@@ -381,7 +382,7 @@ impl<'a> Verify<'a> {
         Ok(gone.map(|id| (APPROVALS, (*id).to_owned(), REMOVED)))
     }
 
-    /// Checks that the rows of a run's executions agree with its journal and its trail.
+    /// Checks that the rows of a run's executions agree with its journal and its trail; returns the first flaw.
     async fn executions(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
         let mut filter = ExecutionFilter {
             run: Some(run.id.clone()),
@@ -404,7 +405,7 @@ impl<'a> Verify<'a> {
         Ok(gone.map(|id| (EXECUTIONS, (*id).to_owned(), REMOVED)))
     }
 
-    /// Returns what was done to the row of an execution.
+    /// Returns what was done to the row of an execution; `None` if it is as it has to be.
     fn execution(&self, row: &Execution, told: &Told<'_>) -> Option<&'static str> {
         let is = |digest: Option<&&[u8]>, own: RowDigest, says_something: bool| match digest {
             None => !says_something,
@@ -436,7 +437,7 @@ impl<'a> Verify<'a> {
     }
 }
 
-/// Returns `true` if the events begin with the start of the run.
+/// Returns `true` if the trail begins with the start of the run, as each trail does that was kept from the beginning.
 fn has_begin(events: &[AuditEvent]) -> bool {
     events
         .first()
@@ -447,7 +448,7 @@ fn is_erased(events: &[AuditEvent]) -> bool {
     events.iter().any(|event| event.kind == AuditKind::Erased)
 }
 
-/// Digests of rows that the events of a run have: for each row, by its id, the digest of the last event about it.
+/// Digests of rows that the events of a run tell: for each row, by its id, the digest in the last event about it.
 #[derive(Default)]
 struct Told<'a> {
     started: Option<&'a [u8]>,

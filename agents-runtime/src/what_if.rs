@@ -20,7 +20,7 @@ pub struct WhatIf<'a> {
     call: String,
 }
 
-/// Variation with the result that the call has in it.
+/// Variation of a run with the result that the call has in it; [`by`](Changed::by) tries it.
 #[must_use = "nothing is tried until `.by(..)` is awaited"]
 pub struct Changed<'a> {
     client: &'a Client,
@@ -54,7 +54,7 @@ impl Client {
         }
     }
 
-    /// Returns `true` if a run can be varied, for this principal.
+    /// Returns `true` if variations of a run can be tried: see [`Client::what_if`].
     ///
     /// # Errors
     /// When there is no such run for this principal, its keys are gone, or the store fails.
@@ -65,12 +65,12 @@ impl Client {
 }
 
 impl<'a> WhatIf<'a> {
-    /// Lets the call have this output.
+    /// Sets the output that the call has in the variation.
     pub fn output(self, output: Json) -> Changed<'a> {
         self.with(Ok(output))
     }
 
-    /// Lets the call fail with this error, about which the arms of its tool are asked.
+    /// Sets the error with which the call fails in the variation; the arms of its tool are asked about it.
     pub fn error(self, code: Code, message: impl Into<String>) -> Changed<'a> {
         self.with(Err((code, message.into())))
     }
@@ -128,7 +128,7 @@ impl Changed<'_> {
     }
 }
 
-/// Returns why a run cannot be varied.
+/// Returns the reason why variations of a run cannot be tried; `None` if they can.
 fn why_not(run: &Run, data: &RunData) -> Option<&'static str> {
     match run {
         Run { status, .. } if *status != RunStatus::Done => Some(crate::wording::NOT_OVER),
@@ -141,7 +141,7 @@ fn why_not(run: &Run, data: &RunData) -> Option<&'static str> {
     }
 }
 
-/// Returns the journal of the variation of a run.
+/// Returns the journal of the variation, which breaks off at the changed call.
 fn journal(
     run: &Run,
     recorded: Option<&Recorded>,
@@ -160,7 +160,7 @@ fn journal(
 }
 
 impl Runtime {
-    /// Goes on with the variation of a run, and tells its outcome.
+    /// Goes on with the variation of a run in memory, and returns its outcome in words.
     pub(crate) async fn vary(&self, what_if: &WhatIfData) -> Result<String, RuntimeError> {
         let varied = self.client.known(&what_if.run).await?;
         let key = key_of(&varied, &*self.client.keys()?)?;
@@ -176,7 +176,7 @@ impl Runtime {
     }
 }
 
-/// Tells the outcome of a variation in words.
+/// Returns the outcome of a variation in words.
 fn told(varied: &Varied) -> String {
     let mut told = match &varied.result {
         Ok(()) => {

@@ -52,12 +52,12 @@ pub(crate) fn named_like_a_policy(id: &str) -> RuntimeError {
 pub(crate) const DECIDE: &str = "decide about its requests";
 pub(crate) const SETTLE: &str = "settle its doubts";
 
-/// `what` is one of the two constants above.
+/// Text of the error for the principal who started a run; `what` is one of the two constants above.
 pub(crate) fn started_the_run(id: &str, what: &str) -> RuntimeError {
     forbidden(format!("`{id}` started the run, and may not {what}"))
 }
 
-/// `what` is one of the two constants above.
+/// Text of the error for the user whom a run works for; `what` is one of the two constants above.
 pub(crate) fn run_works_for(id: &str, what: &str) -> RuntimeError {
     forbidden(format!("the run works for `{id}`, who may not {what}"))
 }
@@ -277,7 +277,7 @@ pub(crate) fn not_decided(request: &str, decision: &impl Display, by: &str) -> R
     ))
 }
 
-/// Returns the reason that a model is told.
+/// Reason that a model is told if its call was not approved in time.
 pub(crate) fn expired(was_decided: bool) -> &'static str {
     match was_decided {
         false => "nobody decided in time",
@@ -285,7 +285,7 @@ pub(crate) fn expired(was_decided: bool) -> &'static str {
     }
 }
 
-/// Describes for approvers a call of a tool that does not say what it does.
+/// Description for approvers of a call whose tool does not say what it does.
 pub(crate) fn effect(tool: &str, effects: Effects) -> String {
     match effects {
         Effects::None => format!("Runs `{tool}`, which changes nothing."),
@@ -333,9 +333,8 @@ pub(crate) fn what_if_input(run: &str) -> String {
     format!("Tell how run {run} would have ended.")
 }
 
-/// Returns the input of the run that calls a tool for a person.
-/// Returns the input of a direct call, as JSON. The person's arguments are in it, so that they count as the words of the
-/// user.
+/// Returns the input of the run that calls a tool for a person, as JSON. The person's arguments are in it, so that they
+/// count as the words of the user.
 pub(crate) fn call_input(tool: &str, args: &Json) -> String {
     format!(r#"{{"call": {}, "arguments": {args}}}"#, Json::string(tool))
 }
@@ -448,7 +447,8 @@ pub(crate) fn open_call_without_tool(tool: &str, version: &str) -> String {
     format!("an open call of `{tool}` is of version {version}, and there is no such tool")
 }
 
-/// `was` is the version of the tool that the call was made for, if there was such a tool.
+/// Text of the reason why a run is held whose tool has changed. `was` is the version of the tool that the call was made
+/// for, if there was such a tool.
 pub(crate) fn open_call_of_other_version(tool: &str, was: Option<&str>, now: &str) -> String {
     let was = match was {
         Some(version) => format!("is of version {version}"),
@@ -493,7 +493,8 @@ pub(crate) fn may_not_set_modes(id: &str) -> RuntimeError {
     ))
 }
 
-/// `tenant` is the one whose mode it is; without one, it is that of all.
+/// Text of the error of a mode that was written by hand. `tenant` is the one whose mode it is; without one, it is that
+/// of all.
 pub(crate) fn mode_by_hand(tenant: Option<&str>) -> RuntimeError {
     let whose = tenant.map_or("of all tenants".to_owned(), |tenant| {
         format!("of `{tenant}`")

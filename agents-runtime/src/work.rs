@@ -24,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Time between two looks for runs that can go on.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
-/// Time between two looks at the messages of a run that is under way.
+/// Time between two looks at the messages for a run that this worker has, such as its cancellation.
 const LOOK: Duration = Duration::from_millis(200);
-/// Number of claims in a row without a new entry after which a run is held.
+/// Number of claims in a row without a new entry after which a run is held, since it may end its workers.
 const MOST_CLAIMS: u32 = 3;
 
 impl Runtime {
@@ -198,7 +198,7 @@ impl Runtime {
         Ok(true)
     }
 
-    /// Works on one run in this process until it is over.
+    /// Works on one run in this process until it is over; waits while another process has it.
     pub(crate) async fn work_on(&self, run: &str) -> Result<(), RuntimeError> {
         loop {
             if self.step(run).await? {
@@ -266,7 +266,8 @@ impl Runtime {
         }
     }
 
-    /// Goes on with a run, and returns the state in which it is left; `None` if the lease is lost.
+    /// Goes on with a run that was claimed, and returns the state in which it is given back; `None` if the lease is
+    /// lost.
     async fn as_far_as_it_goes(
         &self,
         lease: &Lease,
@@ -346,7 +347,8 @@ impl Runtime {
         Ok(rest)
     }
 
-    /// Returns the conversation that a run is a part of, as the previous run has stored it.
+    /// Returns the conversation to which a run belongs, as the previous run has stored it; `None` if it belongs to
+    /// none.
     async fn talk(&self, run: &Run, data: &RunData) -> Result<Option<Talk>, RuntimeError> {
         if run.conversation != data.conversation {
             return Err(crate::wording::moved_to_another_conversation(&run.id));
@@ -360,7 +362,7 @@ impl Runtime {
         }))
     }
 
-    /// Looks for messages to a run that is under way: decisions, its cancellation, its pause. Never returns.
+    /// Looks for messages for a run that this worker has: decisions, its cancellation, its pause. Never returns.
     async fn look(
         &self,
         run: &str,
@@ -394,34 +396,34 @@ impl Runtime {
     }
 }
 
-/// State of a run after [`Runtime::advance`], which says when to call that again.
+/// State of a run after [`Runtime::advance`], which says when to call that method again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Advanced {
-    /// The run is over: never.
+    /// The run is over: do not call it again.
     Done,
-    /// The run is held: when somebody has released or cancelled it.
+    /// The run is held: call it again when somebody has released or cancelled the run.
     Held,
-    /// The run waits: when a decision was taken, an execution in doubt was settled, or the run was cancelled; and at this
-    /// time, by the clock of the store.
+    /// The run waits: call it again when a decision was taken, an execution in doubt was settled, or the run was
+    /// cancelled; and at this time, by the clock of the store.
     Waiting {
-        /// Time at which the run goes on by itself; `None` if it does not.
+        /// Time at which the run goes on by itself; `None` if it waits for decisions alone.
         until: Option<Timestamp>,
     },
-    /// The run can go on, and this process has not got it: soon. Another process has it, its turn in its conversation or its
-    /// tenant has not come, or this process has no such agent, or was stopped.
+    /// The run can go on, and this process has not got it: call it again soon. Another process has it, its turn in its
+    /// conversation or its tenant has not come, or this process has no such agent, or was stopped.
     Ready,
 }
 
 /// Signals with which a worker that is stopped puts its runs down.
 #[derive(Clone, Default)]
 struct PutDown {
-    /// Cancelled when each run is to be put down at its next safe moment.
+    /// Token that is cancelled when each run is to be put down at its next safe moment.
     safely: CancellationToken,
-    /// Cancelled when each run is to be put down now, without the wait for such a moment.
+    /// Token that is cancelled when each run is to be put down at once.
     at_once: CancellationToken,
 }
 
-/// Guard that counts a run that the worker works on.
+/// Guard that counts a run as one that the worker works on, until it is dropped.
 struct UnderWay(Arc<Counters>);
 
 impl UnderWay {
@@ -437,7 +439,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Returns the kind of the reason for holding a run that cannot go on.
+/// Returns the kind of reason for which a run is held that failed with this error.
 fn held_kind(error: &RuntimeError) -> HeldKind {
     match error.kind() {
         RuntimeErrorKind::Sealed => HeldKind::Altered,
@@ -449,13 +451,13 @@ fn incompatible(why: &impl std::fmt::Display) -> HeldReason {
     HeldReason::new(HeldKind::Incompatible, why.to_string())
 }
 
-/// Waits until a run is paused, or its worker is stopped, and until the run can then be put down.
+/// Waits until a run is to be paused or its worker stopped, and then until the run can be put down.
 async fn paused(journal: &StoredJournal, pause: &CancellationToken) {
     pause.cancelled().await;
     journal.put_down().await;
 }
 
-/// Goes on with a run of the agent, or with a run that makes one call of the agent's tools.
+/// Goes on with a run: of the agent itself, or one that makes a single call of the agent's tools.
 async fn went(
     agent: &dyn Registered,
     one_call: Option<&OneCall>,
@@ -467,7 +469,7 @@ async fn went(
     go_on(&one_call.agent, input_of(&with.data)?, with).await
 }
 
-/// Returns the state of a run that waits for decisions about these requests.
+/// Returns the state in which a run is given back that waits for decisions about these requests.
 async fn waiting(decisions: &Decisions, requests: &[String]) -> Result<Rest, RuntimeError> {
     let messages = decisions.messages();
     // The requests that were made in this process were not read yet.

@@ -2,7 +2,8 @@ use crate::output;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Output of a program: its begin, as much as is shown, and its end, which tells why the program failed.
+/// Output of a program in a box, as far as it is kept: its begin, as much as the model is shown, and its end, which
+/// tells why the program failed.
 #[derive(Default)]
 pub(crate) struct Capture {
     pub(crate) begin: Vec<u8>,
@@ -10,10 +11,10 @@ pub(crate) struct Capture {
     pub(crate) total: u64,
 }
 
-/// Bytes that are kept of the end.
+/// Number of bytes that are kept of the end of an output.
 const END: usize = 4_096;
 
-/// Times the shown output after which a program is ended.
+/// A program is ended if it writes so many times the output that the model is shown.
 const TOO_MUCH: u64 = 16;
 
 /// Reason why a program's output is not read any more.
@@ -24,7 +25,7 @@ pub(crate) enum Stopped {
 }
 
 impl Capture {
-    /// Reads to the end.
+    /// Reads an output of the program to its end, or until the program has written too much.
     pub(crate) async fn read(
         from: Option<impl AsyncRead + Unpin>,
         most: usize,
@@ -46,7 +47,7 @@ impl Capture {
         }
     }
 
-    /// Adds output, of which `most` bytes are shown.
+    /// Adds bytes to the output, of which the model is shown `most` in all.
     pub(crate) fn add(&mut self, bytes: &[u8], most: usize) {
         let room = most.saturating_sub(self.begin.len());
         self.begin.extend(&bytes[..bytes.len().min(room)]);
@@ -55,7 +56,7 @@ impl Capture {
         self.total += bytes.len() as u64;
     }
 
-    /// Returns `true` if there is so much output that the program is ended.
+    /// Returns `true` if the program has written so much that it is ended; the model is shown `most` bytes.
     pub(crate) fn is_too_much(&self, most: usize) -> bool {
         self.total > (most as u64).saturating_mul(TOO_MUCH)
     }

@@ -47,15 +47,15 @@ use std::{
 pub struct CommandTool<Args> {
     spec: ToolSpec,
     program: PathBuf,
-    /// Settings that set the results apart from those of another tool of this name.
+    /// Settings as text, by which stored results are told apart from those of another tool of this name.
     settings: String,
     ready: Ready,
     job: Box<dyn Fn(Args) -> Job + Send + Sync>,
-    /// Path in the box of a folder that the program can write.
+    /// Path in the box of the first folder that the program can write, if there is one.
     writable: Option<PathBuf>,
 }
 
-/// Time that the execution of a tool has beyond that of its box, so that the box ends first.
+/// Time that an execution of the tool has beyond that of its box, so that the box ends first.
 const BEYOND: Duration = Duration::from_secs(5);
 
 impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> CommandTool<Args> {
@@ -134,7 +134,8 @@ impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> CommandTool<Ar
     }
 }
 
-/// Returns the folder that the program can write if the specification does not say so.
+/// Returns the folder that the program can write, if the specification does not declare that the tool writes; `None` if
+/// all is well.
 fn undeclared<'a>(writable: Option<&'a Path>, spec: &ToolSpec) -> Option<&'a Path> {
     writable.filter(|_| spec.effects != Effects::Writes)
 }

@@ -3,7 +3,7 @@
 use crate::{Job, Ran, Sandbox, SandboxError, Unenforced, wording};
 use std::path::Path;
 
-/// Box that cannot exist on this system.
+/// Box on a system where this crate has none: no value of this type exists.
 pub(crate) enum Ready {}
 
 impl Ready {

@@ -1,37 +1,37 @@
 use agents_core::{Code, ToolFailure};
 use std::{error::Error, fmt};
 
-/// Limit of a box that a program ran into.
+/// Limit of a box that a program has run into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Seconds of CPU of a process.
+    /// Seconds of CPU that a process may use.
     Cpu,
-    /// Memory of a process.
+    /// Memory that a process may have.
     Memory,
-    /// Time until the program has to end.
+    /// Time after which the program is ended.
     Time,
-    /// Open files of a process.
+    /// Number of files that a process may have open.
     OpenFiles,
-    /// Processes and threads.
+    /// Number of processes and threads.
     Processes,
-    /// Size of one file.
+    /// Number of bytes of one file.
     FileSize,
-    /// Bytes of all files.
+    /// Number of bytes of all files together.
     Disk,
-    /// Bytes of output.
+    /// Number of bytes that the program may write to its outputs.
     Output,
-    /// Writing outside of `/tmp` and the writable folders.
+    /// The program tried to write outside of `/tmp` and the writable folders.
     Files,
-    /// The network.
+    /// The program tried to use the network, which a box does not have.
     Network,
-    /// A system call that no program in a box may make.
+    /// The program made a system call that no program in a box may make.
     SystemCall,
     /// The program was killed by the kernel, which does not say why.
     Killed,
-    /// Instructions of a WebAssembly module.
+    /// Number of instructions that a WebAssembly module may take.
     Fuel,
-    /// Stack of a WebAssembly module: calls within calls.
+    /// Stack that a WebAssembly module may use: calls within calls.
     Stack,
     /// A mistake of a WebAssembly module that ends it, such as a division by zero or a panic.
     Trap,
@@ -70,7 +70,7 @@ impl SandboxError {
         }
     }
 
-    /// Creates the error of a box that could not be started.
+    /// Creates the error of a call whose box could not be started.
     pub(crate) fn start(message: String) -> Self {
         SandboxError {
             code: Code::SandboxError,
@@ -79,7 +79,7 @@ impl SandboxError {
         }
     }
 
-    /// Creates the error of a job that no program can be given.
+    /// Creates the error of a call whose job cannot be given to a program.
     pub(crate) fn job(message: String) -> Self {
         SandboxError {
             code: Code::ValidationError,
@@ -113,7 +113,8 @@ impl ToolFailure for SandboxError {
     }
 }
 
-/// Error of a tool that was not made: this platform does not enforce what its sandbox promises, or its module is refused.
+/// Error of a tool that could not be made: this platform does not enforce what its sandbox promises, or its module is
+/// refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unenforced(String);
 

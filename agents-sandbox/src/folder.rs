@@ -8,20 +8,20 @@ use std::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Folder {
     pub(crate) source: PathBuf,
-    /// Path in the box.
+    /// Path at which the box has the folder or file.
     pub(crate) at: PathBuf,
     pub(crate) is_writable: bool,
 }
 
-/// Paths of the box that no folder may cover, nor stand within, except for those below `/tmp`.
+/// Paths of the box that no mounted folder may cover, nor stand within, except for those below `/tmp`.
 const OWN: [&str; 9] = [
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/dev", "/proc",
 ];
 
-/// Paths of the host that would open the box.
+/// Paths of the host that are never mounted, since they would let a program out of the box.
 const NEVER: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// Begin of the names of the folders of runs, in the temporary folder.
+/// Begin of the names of the folders that the boxes have on the host, in its temporary folder.
 pub(crate) const RUN: &str = "agents-sandbox-";
 
 impl Folder {
@@ -54,14 +54,14 @@ impl Folder {
         Ok(folders)
     }
 
-    /// Returns `true` if the path of a checked source still leads there by no link.
+    /// Returns `true` if the path of a checked folder still leads to the same place, with no link in between.
     pub(crate) fn is_in_place(&self) -> bool {
         self.source
             .canonicalize()
             .is_ok_and(|source| source == self.source)
     }
 
-    /// Checks the folder, and returns it with the real path of its source.
+    /// Checks one folder, and returns it with the real path of its source.
     fn checked(&self) -> Result<Folder, Unenforced> {
         let refused = |why: &str| Err(Unenforced::new(wording::folder_refused(&self.source, why)));
         let Ok(source) = self.source.canonicalize() else {
@@ -93,7 +93,8 @@ impl Folder {
     }
 }
 
-/// Returns `true` if this path holds folders of runs, or is in one: they have the filters and the input of boxes.
+/// Returns `true` if this path of the host holds folders of boxes, or is in one. They are never mounted, since they
+/// have the filters and the input of boxes.
 fn has_runs(source: &Path) -> bool {
     let temporary = env::temp_dir();
     let temporary = temporary.canonicalize().unwrap_or(temporary);

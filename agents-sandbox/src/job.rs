@@ -22,10 +22,10 @@ pub struct Job {
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
-/// Longest argument that Linux takes.
+/// Maximum length of an argument that Linux takes, in bytes.
 const LONGEST: usize = 131_071;
 
-/// Bytes of arguments that a program is given in all; Linux takes more, from which the tools around the program take theirs.
+/// Maximum number of bytes of all arguments. Linux takes more, but the tools that start the program add their own.
 const MOST: usize = 1_000_000;
 
 impl Job {
@@ -34,21 +34,21 @@ impl Job {
         Job::default()
     }
 
-    /// Adds an argument.
+    /// Adds an argument for the program.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         self.args.push(arg.into());
         self
     }
 
-    /// Adds arguments.
+    /// Adds several arguments for the program.
     #[must_use]
     pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
-    /// Sets the standard input; empty by default.
+    /// Sets the standard input of the program; empty by default.
     #[must_use]
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = bytes.into();
@@ -62,7 +62,7 @@ impl Job {
         self
     }
 
-    /// Checks what a program cannot be given.
+    /// Checks that the program can be given this job: for example, no argument is too long.
     pub(crate) fn check(&self) -> Result<(), SandboxError> {
         for arg in &self.args {
             if arg.contains('\0') {

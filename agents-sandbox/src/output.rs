@@ -17,7 +17,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Creates the result, from the begin of each output and the bytes that it had in all.
+    /// Creates the result from the begin of each output, and the number of bytes that the output had in all.
     pub(crate) fn new(status: i32, out: (&[u8], u64), err: (&[u8], u64)) -> Self {
         Ran {
             status,
@@ -27,7 +27,7 @@ impl Ran {
     }
 }
 
-/// Returns the begin of an output as text, with a remark if that is not all.
+/// Returns the begin of an output as text, with a remark if the output is longer.
 fn shown(begin: &[u8], total: u64) -> String {
     match total > begin.len() as u64 {
         true => {
@@ -38,7 +38,7 @@ fn shown(begin: &[u8], total: u64) -> String {
     }
 }
 
-/// Returns the bytes without the part of a character at their end.
+/// Returns the bytes of UTF-8 without an incomplete character at their end.
 fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
@@ -46,7 +46,8 @@ fn whole_characters(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns bytes as text. What is no UTF-8, and control characters other than tabs and ends of lines, become `�`.
+/// Returns bytes as text that is safe to show. What is no UTF-8, and control characters other than tabs and ends of
+/// lines, become `�`.
 pub(crate) fn safe(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let is_safe = |c: char| !c.is_control() || matches!(c, '\n' | '\t');

@@ -1,7 +1,7 @@
 use crate::folder::Folder;
 use std::{path::PathBuf, time::Duration};
 
-/// Settings of a box: its limits and its folders.
+/// Settings of a box in which a program runs: its limits and its folders.
 ///
 /// ```
 /// use agents_sandbox::Sandbox;

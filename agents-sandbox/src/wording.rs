@@ -52,7 +52,8 @@ pub(crate) fn wasm_description(what: &str, sandbox: &WasmSandbox) -> String {
 
 // ---- limits that a program ran into ----
 
-/// Returns the sentence for a limit: what happened, and what the author of the tool or of the code can do.
+/// Returns the error text for a limit that a program has run into: what happened, and what the author of the tool or of
+/// the code can do.
 pub(crate) fn breach(limit: Limit, sandbox: &Sandbox) -> String {
     match limit {
         Limit::Cpu => format!(
@@ -108,7 +109,7 @@ pub(crate) fn breach(limit: Limit, sandbox: &Sandbox) -> String {
     }
 }
 
-/// Returns the sentence for a limit of a WebAssembly module.
+/// Returns the error text for a limit that a WebAssembly module has run into.
 #[cfg(feature = "wasm")]
 pub(crate) fn wasm_breach(limit: Limit, sandbox: &WasmSandbox) -> String {
     match limit {
@@ -134,13 +135,13 @@ pub(crate) fn wasm_breach(limit: Limit, sandbox: &WasmSandbox) -> String {
     }
 }
 
-/// Returns the sentence for a mistake of a module, in the words of wasmtime.
+/// Returns the error text for a mistake of a module, in the words of wasmtime.
 #[cfg(feature = "wasm")]
 pub(crate) fn trapped(why: &dyn Display) -> String {
     format!("the module made a mistake that ends it ({why}); try other arguments")
 }
 
-/// Returns the sentence for a limit with the end of the standard error, where the program may say more.
+/// Returns an error text with the end of the standard error, where the program may say more.
 pub(crate) fn with_stderr(sentence: &str, end: &str) -> String {
     match end {
         "" => sentence.to_owned(),
@@ -312,7 +313,8 @@ pub(crate) fn place_in_writable(at: &Path, writable: &Path) -> String {
     )
 }
 
-/// `why` is one of the constants above, [`folder_misplaced`], or one of the texts of folders that overlap.
+/// Error of a folder that is not mounted. `why` is one of the constants above, [`folder_misplaced`], or one of the
+/// texts of folders that overlap.
 pub(crate) fn folder_refused(source: &Path, why: &str) -> String {
     format!("`{}` is not mounted: {why}", source.display())
 }

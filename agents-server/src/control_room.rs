@@ -5,8 +5,8 @@ use agents_core::secret::Secrets;
 use agents_runtime::Client;
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-/// Control room that is about to be opened: by [`serve`](crate::serve), or as a [`router`](crate::router). Where it shows
-/// the runs of a store alone, the client of the store is enough.
+/// Settings of a control room, which [`serve`](crate::serve) opens, or [`router`](crate::router). Where it only shows
+/// the runs of a store, the client of the store is enough.
 ///
 /// ```no_run
 /// use agents_control::ControlPlane;
@@ -30,7 +30,7 @@ pub struct ControlRoom {
 }
 
 impl ControlRoom {
-    /// Creates the control room of the runs that a client sees.
+    /// Creates a control room that shows the runs that the client sees.
     pub fn of(client: &Client) -> Self {
         ControlRoom {
             client: client.clone(),
@@ -48,7 +48,7 @@ impl ControlRoom {
         self
     }
 
-    /// Adds a control plane, whose models and costs are shown.
+    /// Adds a control plane, whose models and costs the control room shows.
     #[must_use]
     pub fn control(mut self, control: &ControlPlane) -> Self {
         self.control = Some(control.clone());

@@ -16,11 +16,11 @@ pub(crate) fn is_of_api(path: &str) -> bool {
     path.starts_with("/api/")
 }
 
-/// Request that was not carried out, and why.
+/// Reason why a request was not carried out, with the status of the response.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) status: StatusCode,
-    /// Word for the kind of failure.
+    /// Word for the kind of failure, by which programs tell failures apart.
     pub(crate) kind: &'static str,
     pub(crate) message: String,
 }
@@ -43,17 +43,17 @@ impl Failure {
         Failure::new(StatusCode::NOT_FOUND, "not_found", wording::NO_PAGE)
     }
 
-    /// Returns the failure for a visitor who may not see the contents of runs.
+    /// Returns the failure of a request for the contents of runs, for a visitor who may not see them.
     pub(crate) fn contents_are_for_others() -> Self {
         Failure::new(StatusCode::FORBIDDEN, "forbidden", wording::FOR_OTHERS)
     }
 
-    /// Returns the failure of a control room without a control plane.
+    /// Returns the failure of a request that needs a control plane, in a control room without one.
     pub(crate) fn no_control() -> Self {
         Failure::new(StatusCode::NOT_FOUND, "no_control", wording::NO_CONTROL)
     }
 
-    /// Returns the answer to a request for this path: JSON below `/api`, and a page elsewhere.
+    /// Returns the response to a request for this path: JSON below `/api`, and a page elsewhere.
     pub(crate) fn answer(self, path: &str, visitor: Option<&Visitor>) -> Response {
         match visitor.filter(|_| !is_of_api(path)) {
             Some(visitor) => self.page(visitor),

@@ -13,10 +13,11 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 
-/// Scripts, styles, forms and connections of this server alone, and no frames.
+/// Header `Content-Security-Policy` of all pages: scripts, styles, forms and connections of this server alone, and no
+/// frames.
 const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Lets a request through if it comes from this site and from somebody who is signed in.
+/// Lets a request through if it comes from this site and from somebody who is signed in; refuses it otherwise.
 pub(crate) async fn guard(State(room): State<Room>, request: Request, next: Next) -> Response {
     let is_json = is_of_api(request.uri().path());
     let refused = |failure: Failure| match is_json {
@@ -55,7 +56,7 @@ pub(crate) async fn guard(State(room): State<Room>, request: Request, next: Next
     with_headers(next.run(request).await)
 }
 
-/// Checks the token of a form.
+/// Checks the secret token that each form of the visitor has. Another site does not know it.
 pub(crate) fn check_token(given: Option<&str>, visitor: &Visitor) -> Result<(), Failure> {
     match given {
         Some(given) if is_same(given, &visitor.token) => Ok(()),

@@ -125,7 +125,7 @@ mod tests {
         );
     }
 
-    /// The console of `agents` shows text of models, too.
+    /// Checks the copy of the table: the console of `agents` shows text of models, too.
     #[test]
     fn the_table_of_characters_is_that_of_the_console() {
         let table = |source: &str| {

@@ -8,15 +8,16 @@ use std::{
 };
 use tokio::sync::broadcast;
 
-/// Time between two looks at the trail.
+/// Time between two readings of the audit trail.
 pub(crate) const PAUSE: Duration = Duration::from_millis(250);
-/// Number of events that a slow reader may be behind. A reader that is further behind loses some, and is told so.
+/// Number of events that may wait for a slow reader. A reader that is further behind loses some, and is told so.
 const BEHIND: usize = 1024;
 
-/// Number of events that are read at once.
+/// Number of events that are read from the store at once.
 const PAGE: usize = 100;
 
-/// Source of the events of a store. Nothing is read while nobody listens.
+/// Source of the new events of a store's audit trail, for pages that show them as they come. Nothing is read while
+/// nobody listens.
 #[derive(Clone)]
 pub(crate) struct Live {
     client: Client,
@@ -27,10 +28,10 @@ struct Tail {
     events: broadcast::Sender<AuditRecord>,
 }
 
-/// Events from now on, for one reader.
+/// Subscription of one reader to the events that are stored from now on.
 pub(crate) struct Listening {
     events: broadcast::Receiver<AuditRecord>,
-    /// Handle that keeps the task alive which reads the trail.
+    /// Handle of the task that reads the audit trail: the task ends when no reader has one any more.
     _tail: Arc<Tail>,
 }
 
@@ -42,7 +43,7 @@ impl Live {
         }
     }
 
-    /// Listens to the events that are stored from now on.
+    /// Subscribes a reader to the events that are stored from now on.
     pub(crate) async fn listen(&self) -> Result<Listening, RuntimeError> {
         if let Some(tail) = self.running() {
             return Ok(tail.listen());
@@ -76,13 +77,13 @@ impl Tail {
 }
 
 impl Listening {
-    /// Returns the next event; `None` after events that were lost, since the reader was too slow.
+    /// Waits for the next event; `None` after events that were lost, since the reader was too slow.
     pub(crate) async fn next(&mut self) -> Option<AuditRecord> {
         self.events.recv().await.ok()
     }
 }
 
-/// Returns the number of the newest event of the trail; 0 for an empty one.
+/// Returns the number of the newest event of the audit trail; 0 for an empty one.
 async fn newest(client: &Client) -> Result<u64, RuntimeError> {
     let filter = AuditFilter {
         before: Some(u64::MAX),
@@ -93,7 +94,7 @@ async fn newest(client: &Client) -> Result<u64, RuntimeError> {
     Ok(found.first().map_or(0, |event| event.number))
 }
 
-/// Reads the trail behind this event until nobody listens any more.
+/// Reads the audit trail behind this event, and passes the events to all readers, until nobody listens any more.
 async fn follow(client: Client, begin: u64, tail: Weak<Tail>) {
     let mut filter = AuditFilter {
         after: begin,

@@ -11,37 +11,37 @@ use std::{
     sync::Arc,
 };
 
-/// State of a control room.
+/// State of a control room, which all its handlers share.
 #[derive(Clone)]
 pub(crate) struct Room {
     pub(crate) client: Client,
     /// Control plane whose models and costs are shown, if there is one.
     pub(crate) control: Option<ControlPlane>,
-    /// Store of secrets, to say which ones are missing.
+    /// Store of secrets, by which the control room says which ones are missing.
     pub(crate) secrets: Option<Arc<dyn Secrets>>,
-    /// Agents that people may send messages to.
+    /// Names of the agents that people may send messages to.
     pub(crate) agents: Arc<BTreeSet<String>>,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) live: Live,
-    /// Secret with which the tokens of forms are made.
+    /// Secret of this process, with which the tokens of forms are made.
     secret: Arc<[u8; 32]>,
 }
 
-/// Sender of a request, and the place of the control room.
+/// Person or program that sends a request, and the place of the control room.
 #[derive(Clone)]
 pub(crate) struct Visitor {
     pub(crate) principal: Principal,
     /// Path under which the control room is nested; empty at the root.
     pub(crate) base: String,
-    /// Token of the visitor's forms.
+    /// Secret token in the visitor's forms, which another site does not know.
     pub(crate) token: String,
-    /// Actions that the roles do not let the visitor do, each with the reason.
+    /// Actions that the roles do not let the visitor take, each with the reason.
     refusals: BTreeMap<Action, String>,
     /// Number of requests that wait for a decision, up to one more than [`MOST_COUNTED`]; 0 where nobody counts them.
     pub(crate) pending: usize,
 }
 
-/// Largest number of requests that pages tell; more than these are told as more.
+/// Largest number of waiting requests that pages show; for more, they say that there are more.
 pub(crate) const MOST_COUNTED: usize = 99;
 
 impl Room {
@@ -83,8 +83,8 @@ impl Room {
         }
     }
 
-    /// Returns the number of requests that wait and that a principal may see, up to one more than [`MOST_COUNTED`]. A store that
-    /// is away has none: the page itself says so.
+    /// Returns the number of requests that wait for a decision and that a principal may see, up to one more than
+    /// [`MOST_COUNTED`]. It is 0 if the store cannot be read: the page itself says so.
     pub(crate) async fn pending(&self, by: &Principal) -> usize {
         let filter = ApprovalFilter {
             status: Some(ApprovalStatus::Pending),
@@ -97,12 +97,12 @@ impl Room {
 }
 
 impl Visitor {
-    /// Returns why the roles do not let the visitor do this; `None` if they do.
+    /// Returns why the roles do not let the visitor take this action; `None` if they do.
     pub(crate) fn refusal(&self, action: Action) -> Option<&str> {
         self.refusals.get(&action).map(String::as_str)
     }
 
-    /// Returns the tenant whose runs there are for the visitor; `None` for all.
+    /// Returns the tenant to whose runs the visitor is limited; `None` for all tenants.
     pub(crate) fn tenant(&self) -> Option<String> {
         self.principal.tenant().map(str::to_owned)
     }

@@ -6,7 +6,7 @@ use axum::{
     routing::{get, post},
 };
 
-/// Creates the control room for an application of your own, which [knows its users](Authenticator). It may be nested
+/// Creates the control room as a part of your own application, which [knows its users](Authenticator). It may be nested
 /// under any path. [`serve`](crate::serve) is for one person on one machine.
 ///
 /// ```

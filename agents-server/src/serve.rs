@@ -17,7 +17,7 @@ use axum::{
 use std::{fmt, io, net::SocketAddr, sync::Arc};
 use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 
-/// Control room of this machine that is open, and not yet served. [`serve`] does both in one call.
+/// Control room of this machine that listens at its address, and is not yet served. [`serve`] does both in one call.
 ///
 /// ```no_run
 /// use agents_runtime::{Runtime, SqliteStore};
@@ -42,7 +42,7 @@ pub struct Server {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The address is one that other machines reach.
+    /// The address is one that other machines can reach.
     NotLoopback(SocketAddr),
     /// The address cannot be listened at.
     Io(io::Error),
@@ -140,7 +140,7 @@ impl Server {
     }
 }
 
-/// Secrets that let a visitor in: the token of the URL, and the cookie that follows from it.
+/// Secrets by which a visitor is let in: the token of the URL, and the cookie that is made of it.
 struct Door {
     cookie: String,
     session: String,
@@ -159,8 +159,8 @@ impl Door {
         })
     }
 
-    /// Returns `true` if the request names this machine as `localhost` or by a loopback address. Any other name may
-    /// belong to another site that leads here.
+    /// Returns `true` if the request's header `Host` names this machine, as `localhost` or by a loopback address. Any
+    /// other name may belong to another site that leads here.
     fn is_named(&self, headers: &HeaderMap) -> bool {
         let host = headers
             .get(header::HOST)
@@ -176,7 +176,7 @@ fn is_ipv4_loopback(name: &str) -> bool {
     address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Refuses requests to other hosts, and signs in whoever shows the token of the URL.
+/// Refuses requests that name another host, and signs in whoever shows the token of the URL.
 async fn enter(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     if !door.is_named(request.headers()) {
         return (StatusCode::MISDIRECTED_REQUEST, wording::OTHER_HOST).into_response();

@@ -15,12 +15,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json, value::RawValue};
 use std::collections::BTreeMap;
 
-/// Begin of the name of a form's field for one argument.
+/// Begin of the names of the form fields for single arguments: `argument.` and the argument's name.
 pub(crate) const ARGUMENT: &str = "argument.";
 /// Name of the field of an answer that is no object.
 const ANSWER: &str = "answer";
 
-/// Decision of a form.
+/// Fields of a form by which a visitor decides about a request or calls a tool.
 #[derive(Debug, Default)]
 pub(crate) struct Form {
     decision: String,
@@ -29,12 +29,12 @@ pub(crate) struct Form {
     arguments: String,
     /// Single arguments of the call by name, as the visitor submits them.
     fields: BTreeMap<String, String>,
-    /// Tenant that a call is made for, if an operator makes it.
+    /// Tenant that a call is made for, which only the operator names.
     tenant: String,
-    /// Key with which a call is made once, however often its form is sent.
+    /// Key of the form, by which a form that is sent twice makes one call.
     once: String,
     pub(crate) token: Option<String>,
-    /// Ids of the requests that were ticked.
+    /// Ids of the requests that the visitor has ticked.
     pub(crate) ids: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ impl Form {
         }
     }
 
-    /// Returns the form of a call with these arguments.
+    /// Returns a form that calls a tool with these arguments.
     pub(crate) fn of_call(arguments: &str, tenant: &str, once: &str) -> Self {
         Form {
             arguments: arguments.to_owned(),
@@ -57,12 +57,12 @@ impl Form {
         }
     }
 
-    /// Returns the word for the decision.
+    /// Returns the word for the decision, as the form has it.
     pub(crate) fn decision(&self) -> &str {
         &self.decision
     }
 
-    /// Reads the fields of a form. Browsers end lines with CR and LF.
+    /// Reads the fields of a form from its body. Browsers end lines with CR and LF.
     pub(crate) fn read(pairs: Vec<(String, String)>) -> Self {
         let mut form = Form::default();
         let mut contents: Vec<String> = Vec::new();
@@ -95,7 +95,7 @@ impl Form {
         form
     }
 
-    /// Returns the decision. `detail` is the request whose arguments were shown, if they were.
+    /// Returns the decision about a request. `detail` is the request whose arguments the form has shown, if it has.
     pub(crate) fn approval(&self, detail: Option<&RequestDetail>) -> Result<Approval, Failure> {
         if self.decision == "answer" {
             let question = detail.and_then(|detail| detail.request.question.as_deref());
@@ -180,8 +180,8 @@ impl Form {
     }
 }
 
-/// Returns the key with which what a form asks for is done once. A form that is sent again with other contents asks for
-/// something else.
+/// Returns the key by which a repetition of what a form asks for is recognised. A form that is sent again with other
+/// contents asks for something else, and has another key.
 pub(crate) fn once_of(once: &str, contents: &[impl AsRef<str>]) -> String {
     let mut digest = hmac_sha256::Hash::new();
     digest.update(once);
@@ -199,7 +199,8 @@ impl From<String> for Failure {
     }
 }
 
-/// Returns a text as a browser sends it back from a field that nobody has edited, with its line breaks as one character.
+/// Returns a text in the form in which a browser sends it back from a field that nobody has edited, with its line
+/// breaks as one character. By that, an edit is recognised.
 fn sent(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n");
     lines.replace('\0', "\u{fffd}")
@@ -212,7 +213,7 @@ pub(crate) struct Field<'a> {
     pub(crate) kind: Kind<'a>,
     pub(crate) description: Option<&'a str>,
     pub(crate) is_required: bool,
-    /// Text of the field; `None` if the call has no such argument.
+    /// Text that the field begins with; `None` if the call has no such argument.
     pub(crate) text: Option<String>,
 }
 
@@ -229,7 +230,7 @@ pub(crate) enum Kind<'a> {
     Json,
 }
 
-/// Returns the fields of a request's arguments, as its schema has them.
+/// Returns the form fields for the arguments of a request, as the tool's schema names them.
 pub(crate) fn fields<'a>(
     schema: &'a Value,
     args: &BTreeMap<String, Box<RawValue>>,
@@ -327,7 +328,8 @@ pub(crate) fn arguments(args: &Json) -> BTreeMap<String, Box<RawValue>> {
     args.to().unwrap_or_default()
 }
 
-/// Returns the arguments with the fields that the visitor has changed; `None` if nothing was changed.
+/// Returns the arguments, in which the fields that the visitor has changed replace the earlier values; `None` if
+/// nothing was changed.
 fn with_fields(
     schema: &Value,
     mut args: BTreeMap<String, Box<RawValue>>,
@@ -355,7 +357,7 @@ fn with_fields(
     edited.map_err(|error| Failure::invalid(wording::unreadable_arguments(error)))
 }
 
-/// Returns the value that a text stands for in a field; `None` for an argument that is left out.
+/// Returns the value that the text in a field stands for; `None` for an argument that is left out.
 fn written(field: &Field<'_>, text: &str) -> Result<Option<Box<RawValue>>, Failure> {
     let raw = |text: String| {
         RawValue::from_string(text)
@@ -387,7 +389,7 @@ impl Kind<'_> {
     }
 }
 
-/// Carries out an action on a run.
+/// Takes an action of a visitor on a run, such as to pause it.
 pub(crate) async fn steer(
     room: &Room,
     visitor: &Visitor,
@@ -406,10 +408,10 @@ pub(crate) async fn steer(
     Ok(())
 }
 
-/// Tool that a visitor calls: its agent, its name and its version.
+/// Tool that a visitor calls: the name of its agent, its name and its version.
 pub(crate) type Callee<'a> = (&'a str, &'a str, &'a str);
 
-/// Calls a tool with the arguments of a form. Returns the id of the run that makes the call.
+/// Calls a tool with the arguments of a form. Returns the id of the run in which the call is made.
 pub(crate) async fn call(
     room: &Room,
     visitor: &Visitor,
@@ -435,14 +437,14 @@ pub(crate) async fn call(
     Ok(call.by(&visitor.principal).await?.id().to_owned())
 }
 
-/// Result that a call has in a variation of its run.
+/// Result that a call has in a variation of its run: an output or an error.
 pub(crate) enum Otherwise {
     Output(Json),
     Error(Code, String),
 }
 
 impl Otherwise {
-    /// Reads the fields of a form: an output as JSON, or the code of an error with its message.
+    /// Reads that result from the fields of a form: an output as JSON, or the code of an error with its message.
     pub(crate) fn read(output: &str, code: &str, message: String) -> Result<Self, Failure> {
         match (output.trim(), code.trim()) {
             ("", "") => Err(Failure::invalid(wording::NO_OTHER_RESULT)),
@@ -463,7 +465,8 @@ impl Otherwise {
     }
 }
 
-/// Varies a run that is over by another result of a call. Returns the id of the run that tells the outcome.
+/// Starts a variation of a run that is over, in which a call has another result. Returns the id of the run that tells
+/// the outcome.
 pub(crate) async fn vary(
     room: &Room,
     visitor: &Visitor,
@@ -486,7 +489,8 @@ pub(crate) async fn vary(
     Ok(changed.by(&visitor.principal).await?.id().to_owned())
 }
 
-/// Carries out an action on an execution: a finding about a doubt, or an undo. Returns the run of the undo, if there is one.
+/// Takes an action of a visitor on an execution: it settles its doubt, or undoes it. Returns the run of the undo, if
+/// there is one.
 pub(crate) async fn act(
     room: &Room,
     visitor: &Visitor,
@@ -518,7 +522,7 @@ pub(crate) async fn act(
     Ok(None)
 }
 
-/// Words for the status that a cluster can be given.
+/// Words for the status that a visitor can give a cluster of failures.
 const VERDICTS: [&str; 3] = ["dismissed", "escalate", "wait"];
 
 /// Replays a dead letter. Returns the id of the run that goes on, if it is one.
@@ -574,7 +578,7 @@ pub(crate) fn not_undoable(execution: &ExecutionRecord) -> Option<&'static str> 
     }
 }
 
-/// Reads the word for a state; `None` for all states.
+/// Reads the state that a word of a query names; `None` for all states.
 pub(crate) fn state<T: DeserializeOwned>(word: Option<&str>) -> Result<Option<T>, Failure> {
     let Some(word) = word.filter(|word| !word.is_empty()) else {
         return Ok(None);
@@ -584,7 +588,7 @@ pub(crate) fn state<T: DeserializeOwned>(word: Option<&str>) -> Result<Option<T>
         .map_err(|_| Failure::invalid(wording::unknown_status(word)))
 }
 
-/// Returns the number of entries of a full page.
+/// Returns the number of entries of a full page, for this limit of a query; 0 stands for 100.
 pub(crate) fn size(limit: u32) -> usize {
     match limit {
         0 => 100,

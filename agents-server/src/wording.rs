@@ -68,7 +68,7 @@ pub(crate) fn no_day(text: &str) -> String {
     format!("`since` is `{text}`, which is no day; write it as `2026-11-26`")
 }
 
-/// Returns what to do with a run that is held.
+/// Returns the advice about a run that is held: what a person can do.
 pub(crate) fn what_to_do(held: HeldKind) -> &'static str {
     match held {
         HeldKind::Paused => "Let it go on when its time has come, or cancel it.",
@@ -97,7 +97,7 @@ pub(crate) fn paused_by(by: &str) -> String {
     format!("it was paused by `{by}`")
 }
 
-/// Returns why a run waits, and what to do.
+/// Returns why a run waits, and the advice what to do.
 pub(crate) fn waits(requests: usize, wake_at: Option<Timestamp>) -> (String, String) {
     match (requests, wake_at) {
         (0, Some(at)) => (
@@ -119,7 +119,7 @@ pub(crate) fn waits(requests: usize, wake_at: Option<Timestamp>) -> (String, Str
     }
 }
 
-/// Returns what to do with a run that no worker takes.
+/// Returns the advice about a run that no worker takes.
 pub(crate) fn start_a_worker(agent: &str, conversation: Option<&str>) -> String {
     match conversation {
         Some(_) => format!(

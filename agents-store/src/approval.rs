@@ -17,27 +17,28 @@ pub struct NewApproval {
     pub place: String,
     /// Name of the agent that calls the tool.
     pub agent_name: String,
-    /// Name of the tool that is to run.
+    /// Name of the tool that is to run if the call is approved.
     pub tool_name: String,
     /// Version of the tool that is to run, such as `1.2.0`.
     pub version: String,
     /// Arguments in short, without personal data and secrets.
     pub args_summary: String,
-    /// Effect of the call in words.
+    /// Words that say what the call would do, for deciders.
     pub effect_description: String,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
-    /// User whom the run works for.
+    /// User whom the run works for; `None` if it works for no particular one.
     pub user_id: Option<String>,
     /// Digest of the exact arguments: an approval holds only for arguments with this digest.
     pub args_digest: String,
-    /// Time after which the request expires.
+    /// Time from now after which the request expires.
     pub expires_after: Duration,
     /// Exact request with its arguments, encrypted with the key of the run.
     pub detail: Vec<u8>,
-    /// Reasons why the call needs approval, as JSON.
+    /// Reasons why the call needs approval, as JSON; `None` if they are not known.
     pub reasons: Option<String>,
-    /// Request of the run that this one follows, whose correlation id it gets.
+    /// Id within the run of the earlier request that this one follows, whose correlation id it gets; `None` if it
+    /// follows none.
     pub follows: Option<String>,
     /// Decision of a mode. Without one, or if the mode is not in effect any more, the request is pending.
     pub by_mode: Option<ByMode>,
@@ -56,9 +57,9 @@ pub struct Approval {
     pub correlation_id: String,
     /// Tenant (organisation) that the run works for.
     pub tenant_id: String,
-    /// User whom the run works for.
+    /// User whom the run works for; `None` if it works for no particular one.
     pub user_id: Option<String>,
-    /// Principal (person or program) who started the run.
+    /// Principal (person or program) who started the run; `None` if nobody was named.
     pub started_by: Option<String>,
     /// Name of the agent that calls the tool.
     pub agent_name: String,
@@ -68,7 +69,7 @@ pub struct Approval {
     pub version: String,
     /// Arguments in short, without personal data and secrets.
     pub args_summary: String,
-    /// Effect of the call in words.
+    /// Words that say what the call would do, for deciders.
     pub effect_description: String,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
@@ -78,27 +79,27 @@ pub struct Approval {
     pub requested_at: Timestamp,
     /// Time at which the request expires if nobody has decided.
     pub expires_at: Timestamp,
-    /// State of the request: pending, decided, expired, or over with its run.
+    /// State of the request: pending, decided, expired, or over because its run is.
     pub status: ApprovalStatus,
     /// Exact request with its arguments, encrypted with the key of the run.
     pub detail: Vec<u8>,
-    /// Principal who decided; `None` while nobody has.
+    /// Principal who has decided about the request; `None` while nobody has.
     pub decided_by: Option<String>,
     /// Time of the decision; `None` while there is none.
     pub decided_at: Option<Timestamp>,
-    /// Reason or note that the decider gave.
+    /// Reason or note that the decider gave; `None` if there is none.
     pub note: Option<String>,
     /// Arguments that the decider put in the place of the call's own, encrypted; `None` if the decider put none.
     pub edited: Option<Vec<u8>>,
     /// Time until which an approval can be used; `None` for a request that is not approved.
     pub use_by: Option<Timestamp>,
-    /// Proof of the decision, which only whoever has the keys of the run can make.
+    /// Proof of the decision, which only whoever has the keys of the run can make; `None` while there is no decision.
     pub proof: Option<Vec<u8>>,
     /// Reasons why the call needs approval, as JSON; `None` for a request of an earlier version.
     pub reasons: Option<String>,
 }
 
-/// State of a request for approval.
+/// State of a request for approval: whether its call may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalStatus {
@@ -149,8 +150,8 @@ pub struct Decision {
     allow(dead_code, reason = "the stores check approvals")
 )]
 impl Approval {
-    /// Returns `true` if the approval was used before, for these arguments, and `false` if it may be used now. `covers` is
-    /// the digest of the arguments that were approved.
+    /// Returns `true` if the approval was used before for these arguments, and `false` if it may be used now. Otherwise
+    /// the execution is not approved, which is an error. `covers` is the digest of the arguments that were approved.
     pub(crate) fn was_used_for(
         &self,
         covers: &str,
@@ -172,21 +173,22 @@ impl Approval {
     }
 }
 
-/// Answer to a request for approval.
+/// Answer to a request for approval: may the call run?
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The call may run, with its own arguments or with edited ones.
     Approve {
-        /// Arguments in the place of the call's own, encrypted; `None` to run the call as it is.
+        /// Arguments that the approver gives in the place of the call's own, encrypted; `None` to run the call as it
+        /// is.
         edited: Option<Vec<u8>>,
-        /// Digest of the arguments in `edited`.
+        /// Digest of the arguments in `edited`; `None` if there are none.
         edited_digest: Option<String>,
-        /// Time within which the approval has to be used.
+        /// Time from the decision within which the approval has to be used.
         use_within: Duration,
     },
     /// The call may not run, for this reason.
     Deny(String),
-    /// The call is to be changed, as the note says.
+    /// The call may not run as it is: the agent is asked for a changed one, as the note says.
     Revise(String),
 }
 

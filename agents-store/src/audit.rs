@@ -7,65 +7,65 @@ use serde::{Deserialize, Serialize};
 /// Event that is about to be added to the trail of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Id of the run, or [`PLATFORM`](crate::PLATFORM).
+    /// Id of the run that the event belongs to, or [`PLATFORM`](crate::PLATFORM).
     pub run: String,
     /// Tenant that an event of the platform is about; `None` for all. An event of a run has the tenant of its run.
     pub tenant: Option<String>,
-    /// Kind of the event.
+    /// Kind of the event: what has happened.
     pub kind: AuditKind,
-    /// Name of the person who caused the event.
+    /// Name of the person or program that caused the event; `None` if none did.
     pub actor: Option<String>,
-    /// Id of the request or the execution that the event is about.
+    /// Id of the request, the execution or another thing that the event is about; `None` if it is about none.
     pub subject: Option<String>,
-    /// Name of the tool.
+    /// Name of the tool that the event is about; `None` if it is about none.
     pub tool_name: Option<String>,
-    /// Particulars, encrypted.
+    /// Particulars of the event, such as a reason, encrypted; `None` if there are none.
     pub detail: Option<Vec<u8>>,
 }
 
 /// Event of the audit trail of a run, or of the trail for everything that belongs to no run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEvent {
-    /// Number of the event in the store. Later events have greater numbers.
+    /// Number of the event among all of the store. Later events have greater numbers.
     pub number: u64,
     /// Id of the run; [`PLATFORM`](crate::PLATFORM) for an event that belongs to none.
     pub run: String,
     /// Number of the event in its run, from 1.
     pub seq: u64,
-    /// Tenant that the run works for. An event of the platform may be about
-    /// [all tenants](crate::ALL_TENANTS).
+    /// Tenant that the event is about. An event of the platform may be about [all tenants](crate::ALL_TENANTS).
     pub tenant_id: String,
-    /// Time of the event, by the clock of the store.
+    /// Time at which the event was stored, by the clock of the store.
     pub at: Timestamp,
-    /// Kind of the event.
+    /// Kind of the event: what has happened.
     pub kind: AuditKind,
-    /// Name of the person who caused the event.
+    /// Name of the person or program that caused the event; `None` if none did.
     pub actor: Option<String>,
     /// Id of the request or the execution that the event is about; the word for the mode that was set; the
     /// id of the letter that was replayed; the id and the status of the cluster.
     pub subject: Option<String>,
-    /// Name of the tool.
+    /// Name of the tool that the event is about; `None` if it is about none.
     pub tool_name: Option<String>,
-    /// Particulars, encrypted.
+    /// Particulars of the event, such as a reason, encrypted; `None` if there are none.
     pub detail: Option<Vec<u8>>,
-    /// Digest of the part of the row of the subject that belongs to the event.
+    /// Digest of the part of the subject's row that the event has written, so that a later change of the row is
+    /// noticed; `None` if it has written none.
     pub row_digest: Option<Vec<u8>>,
-    /// Digest of the event and of those before it in its run.
+    /// Digest of the event and of all events before it in its run: a link of the chain.
     pub digest: Vec<u8>,
 }
 
-/// Kind of an [`AuditEvent`].
+/// Kind of an [`AuditEvent`]: what has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AuditKind {
-    /// The run was stored.
+    /// A run was stored, and can go on.
     Started,
     /// The run was paused by a principal; it is held when its worker has put it down.
     Paused,
-    /// The run is held.
+    /// The run is held: it cannot go on until somebody releases it.
     Held,
-    /// The held run was let go on.
+    /// A run that was held may go on.
     Released,
     /// A person has given the agent of the run an instruction; the particulars are its text.
     Instructed,
@@ -73,13 +73,13 @@ pub enum AuditKind {
     Cancelled,
     /// The run is over.
     Finished,
-    /// A call asks for approval.
+    /// A call asks a person for approval.
     Requested,
-    /// The call may run.
+    /// A call was approved.
     Approved,
-    /// The call may not run.
+    /// A call was denied: it may not run.
     Denied,
-    /// The call is to be changed.
+    /// A decider asked for a changed call.
     RevisionRequested,
     /// The request expired: it was not decided in time, or its approval was not used in time.
     Expired,
@@ -89,11 +89,11 @@ pub enum AuditKind {
     Refused,
     /// An execution begins. The event is stored before the tool runs.
     Began,
-    /// An execution began and ended in one step: its tool only reads.
+    /// An execution began and ended in one step, since its tool only reads.
     Ran,
     /// An execution has ended.
     Ended,
-    /// The execution may or may not have taken effect.
+    /// An execution was interrupted, and may or may not have taken effect.
     InDoubt,
     /// A person has found out whether the execution took effect.
     Settled,
@@ -101,7 +101,7 @@ pub enum AuditKind {
     UndoAsked,
     /// An execution was undone.
     Undone,
-    /// An execution was not undone.
+    /// An execution was to be undone, and was not.
     NotUndone,
     /// The contents of the run were erased; the trail stays.
     Erased,
@@ -162,21 +162,22 @@ words!(AuditKind, all {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// Events of this tenant.
+    /// Chooses events of this tenant, if set.
     pub tenant: Option<String>,
-    /// Events of this run; those that belong to no run for [`PLATFORM`](crate::PLATFORM).
+    /// Chooses events of this run, if set; those that belong to no run for [`PLATFORM`](crate::PLATFORM).
     pub run: Option<String>,
-    /// Events of this kind.
+    /// Chooses events of this kind, if set.
     pub kind: Option<AuditKind>,
-    /// Events that this principal has caused.
+    /// Chooses events that this principal has caused, if set.
     pub actor: Option<String>,
-    /// Events about this tool.
+    /// Chooses events about this tool, if set.
     pub tool_name: Option<String>,
-    /// Events with greater numbers. The oldest comes first.
+    /// Chooses events with greater numbers than this one; 0 for all. The oldest comes first.
     pub after: u64,
-    /// Events with smaller numbers. The newest comes first; `Some(u64::MAX)` begins with the newest of all.
+    /// Chooses events with smaller numbers than this one, if set. The newest comes first; `Some(u64::MAX)` begins with
+    /// the newest of all.
     pub before: Option<u64>,
-    /// Maximum number of events; 0 for 100.
+    /// Maximum number of events that are returned; 0 for 100.
     pub limit: u32,
 }
 
@@ -185,13 +186,13 @@ pub struct AuditFilter {
     allow(dead_code, reason = "the stores read the filter")
 )]
 impl AuditFilter {
-    /// Returns the number below which all chosen events are.
+    /// Returns the number below which the numbers of all chosen events are.
     pub(crate) fn end(&self) -> i64 {
         let end = self.before.unwrap_or(u64::MAX);
         i64::try_from(end).unwrap_or(i64::MAX)
     }
 
-    /// Returns the order of the events, as SQL names it.
+    /// Returns the order of the events in SQL: `DESC` or `ASC`.
     pub(crate) fn order(&self) -> &'static str {
         match self.before {
             Some(_) => "DESC",

@@ -4,14 +4,14 @@ use crate::AuditKind;
 use agents_core::tool::Risk;
 use std::{collections::BTreeMap, time::Duration};
 
-/// Returns a duration as a number of milliseconds.
+/// Returns a duration in milliseconds, as columns have it.
 pub(crate) fn millis(time: Duration) -> u64 {
     // Integers of databases have a sign; a thousand years are as good as for ever.
     const AGES: u64 = 1000 * 60 * 60 * 24 * 365 * 1000;
     u64::try_from(time.as_millis()).unwrap_or(AGES).min(AGES)
 }
 
-/// Returns the maximum number of rows of a list.
+/// Returns the maximum number of rows of a list: the one that was asked for, or 100 for 0.
 pub(crate) fn limit(asked: u32) -> u32 {
     match asked {
         0 => 100,
@@ -19,8 +19,8 @@ pub(crate) fn limit(asked: u32) -> u32 {
     }
 }
 
-/// Condition of an execution in doubt. A later attempt of the call that has succeeded settles the earlier ones, and nobody
-/// can find out about erased ones.
+/// SQL condition of an execution in doubt. A later attempt of the call that has succeeded settles the earlier ones, and
+/// nobody can find out about erased ones.
 pub(crate) const IN_DOUBT: &str = "effect_unknown AND had_effect IS NULL AND length(input) > 0
     AND NOT EXISTS (
         SELECT 1 FROM agent_tool_executions AS later
@@ -32,12 +32,12 @@ pub(crate) fn words_of(kinds: &[AuditKind]) -> Vec<&'static str> {
     kinds.iter().map(|kind| kind.as_str()).collect()
 }
 
-/// Returns the labels of a run as a JSON object of texts.
+/// Returns the labels of a run as JSON text, for a column.
 pub(crate) fn labels(labels: &BTreeMap<String, String>) -> String {
     serde_json::json!(labels).to_string()
 }
 
-/// Reads labels from an object of texts. A column with anything else has no labels.
+/// Reads labels from the JSON text of a column. A column with anything else has no labels.
 pub(crate) fn read_labels(json: &str) -> BTreeMap<String, String> {
     serde_json::from_str(json).unwrap_or_default()
 }

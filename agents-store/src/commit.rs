@@ -70,27 +70,27 @@ pub struct Begin {
 pub struct Finish {
     /// Id of the execution that has ended.
     pub id: String,
-    /// Output, encoded, if the tool has one; empty if it is in the journal alone.
+    /// Output of the tool, encoded; `None` if it has none, and empty if it is in the journal alone.
     pub output: Option<Vec<u8>>,
-    /// Error in words, if the execution failed.
+    /// Error of the tool in words; `None` if the execution did not fail.
     pub error: Option<String>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
     /// Time that the execution took. It is used only if the execution begins in the same commit; otherwise the store
-    /// knows the time of its begin.
+    /// knows when it began.
     pub took: Duration,
 }
 
 impl Commit {
-    /// Returns the end of an execution that begins in this commit, if the commit also has its end and the effect is
-    /// known.
+    /// Returns the end of an execution that begins in this commit, if the commit has its end as well and the effect is
+    /// known; else `None`.
     pub(crate) fn end_of(&self, begin: &Begin) -> Option<&Finish> {
         let ended = self.ended.iter();
         let mut ended = ended.filter(|finish| !finish.effect_unknown);
         ended.find(|finish| finish.id == begin.id)
     }
 
-    /// Returns the ends of executions that began in earlier commits, or whose effect is not known.
+    /// Returns the ends of the executions that did not begin in this commit, or whose effect is not known.
     pub(crate) fn later_ends(&self) -> impl Iterator<Item = &Finish> {
         let began = |finish: &&Finish| {
             let begin = self.began.iter().find(|begin| begin.id == finish.id);

@@ -11,7 +11,7 @@ pub struct Conversation {
     pub id: String,
     /// Name of the agent that answers in the conversation.
     pub agent: String,
-    /// Run that stored the messages last; `None` before the first run is over, and after that run was erased.
+    /// Id of the run that stored the messages last; `None` before the first run is over, and after that run was erased.
     pub run: Option<String>,
     /// Messages so far, encoded; empty if `run` is `None`.
     pub contents: Vec<u8>,

@@ -36,32 +36,33 @@ pub struct Delivery {
     pub event: AuditEvent,
     /// Number of tries so far, the one under way included.
     pub attempts: u32,
-    /// Time of the next try; `None` if there will be none.
+    /// Time of the next try; `None` if the event was given up.
     pub next_at: Option<Timestamp>,
-    /// Reason why the last try has failed.
+    /// Reason why the last try has failed; `None` before the first one.
     pub error: Option<String>,
 }
 
-/// End of a try to deliver an event.
+/// End of a try to tell a webhook of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryEnd {
     /// The webhook has taken the event.
     Delivered,
     /// The try has failed, and the next try comes after this time.
     Again {
-        /// Time from now until the next try.
+        /// Time from now until the next try to tell the webhook of the event.
         after: Duration,
-        /// Reason why the try has failed.
+        /// Reason why the try to tell the webhook of the event has failed.
         error: String,
     },
     /// The try has failed, and there is no further one.
     GivenUp {
-        /// Reason why the try has failed.
+        /// Reason why the last try to tell the webhook of the event has failed.
         error: String,
     },
 }
 
-/// Choice of deliveries, for [`Store::deliveries`](crate::Store::deliveries). The default chooses all of them.
+/// Choice of deliveries, for [`Store::deliveries`](crate::Store::deliveries). The default chooses all of them. A
+/// delivery is chosen if it fits each field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
     /// Name of the webhook whose deliveries are chosen; `None` for all.
@@ -69,8 +70,8 @@ pub struct DeliveryFilter {
     /// `Some(true)` for deliveries that were given up, `Some(false)` for deliveries that are still tried; `None` for
     /// both.
     pub given_up: Option<bool>,
-    /// Deliveries of events with greater numbers than this one, the oldest first.
+    /// Chooses deliveries of events with greater numbers than this one, the oldest first; 0 for all.
     pub after: u64,
-    /// Maximum number of deliveries; 0 for 100.
+    /// Maximum number of deliveries that are returned; 0 for 100.
     pub limit: u32,
 }

@@ -15,7 +15,7 @@ impl AuditKey {
         AuditKey(bytes)
     }
 
-    /// Returns the name by which a store knows the key; it tells nothing of the key.
+    /// Returns the name by which a store recognises the key. The key cannot be found out from it.
     pub fn id(&self) -> String {
         hex(&HMAC::mac(b"agents: id of the audit key", self.0)[..16])
     }
@@ -31,7 +31,8 @@ impl AuditKey {
         format!("{PSEUDONYM}{}", hex(&HMAC::mac(fields.0, self.0)[..16]))
     }
 
-    /// Returns the digest of an event that follows an event with this digest; the first event follows an empty one.
+    /// Returns the digest of an event. `before` is the digest of the event before it in the trail, and empty for the
+    /// first one.
     pub fn digest(&self, before: &[u8], event: &AuditEvent) -> Vec<u8> {
         self.whole_digest(before, event)[..LENGTH].to_vec()
     }
@@ -66,8 +67,8 @@ impl AuditKey {
         }
     }
 
-    /// Returns the digest of a run as it was when it was started. The wrapped key is not a part of it, because it is
-    /// wrapped anew when the tenant's key changes.
+    /// Returns the digest of a run's row as it was when the run was started. The wrapped key is not a part of it,
+    /// because it is wrapped anew when the tenant's key changes.
     pub fn of_run(&self, row: &Run) -> RowDigest {
         let mut fields = Fields::new("run");
         fields
@@ -91,7 +92,7 @@ impl AuditKey {
         self.row(fields)
     }
 
-    /// Returns the digest of a request as it was when it was made.
+    /// Returns the digest of a request's row as it was when the request was made.
     pub fn of_request(&self, row: &Approval) -> RowDigest {
         let mut fields = Fields::new("request");
         fields
@@ -119,7 +120,7 @@ impl AuditKey {
         self.row(fields)
     }
 
-    /// Returns the digest of the decision about a request.
+    /// Returns the digest of the columns of a request's row that hold the decision.
     pub fn of_decision(&self, row: &Approval) -> RowDigest {
         let status = match row.status {
             ApprovalStatus::Consumed => ApprovalStatus::Approved,
@@ -138,28 +139,28 @@ impl AuditKey {
         self.row(fields)
     }
 
-    /// Returns the digest of the begin of an execution.
+    /// Returns the digest of the columns of an execution's row that hold its begin.
     pub fn of_begin(&self, row: &Execution) -> RowDigest {
         let mut fields = Fields::new("begin");
         fields.begin(self, row);
         self.row(fields)
     }
 
-    /// Returns the digest of the end of an execution.
+    /// Returns the digest of the columns of an execution's row that hold its end.
     pub fn of_end(&self, row: &Execution) -> RowDigest {
         let mut fields = Fields::new("end");
         fields.text(&row.id).end(row);
         self.row(fields)
     }
 
-    /// Returns the digest of an execution that began and ended in one step.
+    /// Returns the digest of the row of an execution that began and ended in one step.
     pub fn of_execution(&self, row: &Execution) -> RowDigest {
         let mut fields = Fields::new("execution");
         fields.begin(self, row).end(row);
         self.row(fields)
     }
 
-    /// Returns the proof of a mode. Whoever has no audit key cannot make it.
+    /// Returns the proof that is stored with a mode. Whoever has no audit key cannot make it.
     pub fn of_mode(&self, row: &StoredMode) -> Vec<u8> {
         let tenant = row.tenant.as_deref();
         let mut fields = Fields::new("mode");
@@ -172,7 +173,7 @@ impl AuditKey {
         HMAC::mac(fields.0, self.0).to_vec()
     }
 
-    /// Returns the digest of the verdict about an execution in doubt.
+    /// Returns the digest of the columns of an execution's row that hold the verdict about its effect.
     pub fn of_settled(&self, row: &Execution) -> RowDigest {
         let mut fields = Fields::new("settled");
         fields.text(&row.id);
@@ -188,7 +189,7 @@ impl AuditKey {
         self.row(fields)
     }
 
-    /// Returns the digest of what is known of the undoing of an execution.
+    /// Returns the digest of the columns of an execution's row that say whether it was undone.
     pub fn of_undo(&self, row: &Execution) -> RowDigest {
         let mut fields = Fields::new("undo");
         fields
@@ -205,22 +206,22 @@ impl fmt::Debug for AuditKey {
     }
 }
 
-/// Length of digests, in bytes. Stores of earlier versions have digests of 32 bytes.
+/// Length of digests in bytes. Stores of earlier versions have digests of 32 bytes.
 const LENGTH: usize = 16;
 
-/// Digest of a row, about to be stored in an event or to be compared with one.
+/// Digest of a row, to be stored in an event or to be compared with one.
 pub struct RowDigest {
     fields: Vec<u8>,
     key: AuditKey,
 }
 
 impl RowDigest {
-    /// Returns the digest as an event has it.
+    /// Returns the digest as bytes, in the form in which an event has it.
     pub fn to_vec(&self) -> Vec<u8> {
         HMAC::mac(&self.fields, self.key.0)[..LENGTH].to_vec()
     }
 
-    /// Returns `true` if the row is the one that this digest was made of.
+    /// Returns `true` if the stored digest is that of the same row.
     pub fn is(&self, stored: &[u8]) -> bool {
         match stored.len() {
             LENGTH => self.to_vec() == stored,
@@ -230,10 +231,10 @@ impl RowDigest {
     }
 }
 
-/// Begin of a pseudonym.
+/// Prefix by which a pseudonym of a person is recognised.
 const PSEUDONYM: &str = "person:";
 
-/// Fields of a digest, each with its length, so that no two lists of fields have the same bytes.
+/// Fields of which a digest is made, each with its length, so that no two lists of fields have the same bytes.
 struct Fields(Vec<u8>);
 
 impl Fields {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Error of a store, with its kind and a description.
+/// Error of a store, with its kind and words for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
     kind: ErrorKind,
@@ -15,9 +15,9 @@ pub struct StoreError {
 pub enum ErrorKind {
     /// The store cannot be reached, or is too busy; the same call may succeed later.
     Unavailable,
-    /// The lease is no longer the caller's: another worker has the run.
+    /// The lease is lost: another worker has the run.
     LeaseLost,
-    /// Entries were stored since the caller has read them.
+    /// The caller's data is out of date: entries, or another profile, were stored since it was read.
     Conflict,
     /// The run, request or execution is not there, or it belongs to another tenant.
     NotFound,

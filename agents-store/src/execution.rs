@@ -25,11 +25,11 @@ pub struct Execution {
     pub version: String,
     /// Arguments, encrypted; empty if they are in the journal alone.
     pub input: Vec<u8>,
-    /// Output, encrypted, if the tool has returned one; empty if it is in the journal alone.
+    /// Output of the tool, encrypted; `None` if it has returned none, and empty if it is in the journal alone.
     pub output: Option<Vec<u8>>,
     /// Is `true` if a person or a mode had approved the call before it was executed.
     pub approved: bool,
-    /// Name of the person or program that approved the call.
+    /// Name of the person or program that approved the call; `None` if nobody did.
     pub approved_by: Option<String>,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
@@ -41,11 +41,11 @@ pub struct Execution {
     pub error: Option<String>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
-    /// Verdict of a person about whether the tool took effect.
+    /// Verdict of a person about whether the tool took effect; `None` if there is none.
     pub settled: Option<Settled>,
     /// Is `true` if an undo has taken back the effect of the execution.
     pub rolled_back: bool,
-    /// Time at which the execution was undone.
+    /// Time at which the execution was undone; `None` if it was not.
     pub rolled_back_at: Option<Timestamp>,
 }
 
@@ -81,7 +81,7 @@ words!(ExecutionState {
 });
 
 impl Execution {
-    /// Returns what became of the execution.
+    /// Returns the state of the execution: what became of it.
     pub fn state(&self) -> ExecutionState {
         match self {
             Execution {
@@ -119,7 +119,7 @@ impl Execution {
 pub struct Settled {
     /// Is `true` if the tool took effect.
     pub had_effect: bool,
-    /// Principal who found out about the effect.
+    /// Principal who found out whether the tool took effect.
     pub by: String,
     /// Time of the verdict, by the clock of the store.
     pub at: Timestamp,
@@ -134,11 +134,11 @@ pub struct Settle {
     pub execution: String,
     /// Is `true` if the tool took effect.
     pub had_effect: bool,
-    /// Principal who found out about the effect.
+    /// Principal who found out whether the tool took effect.
     pub by: String,
     /// Proof of the verdict, which only whoever has the keys of the run can make.
     pub proof: Vec<u8>,
-    /// Reason, encrypted, for the audit trail.
+    /// Reason of the verdict for the audit trail, encrypted; `None` if there is none.
     pub detail: Option<Vec<u8>>,
 }
 
@@ -164,13 +164,14 @@ pub struct ExecutionFilter {
     pub run: Option<String>,
     /// Name of the tool whose executions are chosen; `None` for all.
     pub tool_name: Option<String>,
-    /// Is `true` for executions in doubt alone.
+    /// Chooses only executions in doubt, if `true`.
     pub in_doubt: bool,
-    /// Is `true` for settled executions alone: they were in doubt, and a person has found out whether they took effect.
+    /// Chooses only settled executions, if `true`: they were in doubt, and a person has found out whether they took
+    /// effect.
     pub settled: bool,
-    /// Executions that began after the one with this id, the oldest first. An id that the store does not know is an
-    /// error.
+    /// Chooses executions that began after the one with this id, if set, the oldest first. An id that the store does
+    /// not know is an error.
     pub after: Option<String>,
-    /// Maximum number of executions; 0 for 100.
+    /// Maximum number of executions that are returned; 0 for 100.
     pub limit: u32,
 }

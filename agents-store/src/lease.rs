@@ -4,7 +4,7 @@ use crate::{End, HeldReason, Run};
 use agents_core::run::Timestamp;
 use std::time::Duration;
 
-/// Request of a worker for a run that can go on.
+/// Request of a worker for a run that it can go on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Name of the worker that asks for a run.
@@ -17,7 +17,7 @@ pub struct Claim {
     pub time: Duration,
     /// Maximum number of runs of one tenant that all workers may have under way at the same time; 0 for no limit.
     pub per_tenant: u32,
-    /// Number of claims in a row without a new entry after which a run is held.
+    /// Number of claims in a row without a new entry after which a run is held, since it may end its workers.
     pub most_claims: u32,
 }
 
@@ -39,27 +39,28 @@ pub struct Lease {
 pub struct Renewed {
     /// Time until which the lease holds, by the clock of the store.
     pub until: Timestamp,
-    /// Number of messages for the run so far.
+    /// Number of messages for the run so far (decisions, cancellations and the like), by which its worker notices new
+    /// ones.
     pub messages: u64,
-    /// Principal who cancelled the run; `None` if nobody did.
+    /// Principal who has cancelled the run meanwhile; `None` if nobody has.
     pub cancelled_by: Option<String>,
 }
 
 /// State of a run when its worker gives it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Another worker may go on with the run.
+    /// Another worker may go on with the run at once.
     Ready,
     /// The run waits for messages, or until a time.
     Waiting {
-        /// Time at which the run goes on by itself.
+        /// Time at which the run goes on by itself; `None` if it waits for messages alone.
         wake_at: Option<Timestamp>,
-        /// Number of messages that the worker has seen. If the run has more by now, it need not wait.
+        /// Number of messages for the run that the worker has seen. If there are more by now, the run need not wait.
         messages: u64,
     },
     /// The run is over, and no worker gets it again.
     Done {
-        /// End of the run: how it went, and its outcome.
+        /// End of the run: whether it has an answer, and its outcome.
         end: End,
         /// Messages so far in the conversation of the run, encoded; `None` if the run does not change its conversation.
         conversation: Option<Vec<u8>>,

@@ -5,7 +5,7 @@ use agents_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Subscriber of a notification, by name.
+/// Subscription: a subscriber, by name, and the notifications that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
     /// Name of the subscriber, which no other subscriber has.
@@ -23,32 +23,33 @@ pub struct NewNotification {
     pub tenant: String,
     /// Name of the notification's type.
     pub name: String,
-    /// Key by which the caller knows the notification. A tenant has one notification of a name with a key.
+    /// Key by which the caller knows the notification; `None` if it has none. A tenant has one notification of a name
+    /// with a key.
     pub key: Option<String>,
-    /// Principal who has published the notification.
+    /// Principal who has published the notification; `None` if nobody was named.
     pub published_by: Option<String>,
-    /// Contents, encrypted.
+    /// Contents of the notification, encrypted.
     pub contents: Vec<u8>,
-    /// Key of the contents, wrapped with a key that the store does not know.
+    /// Key that decrypts the contents, wrapped with a key that the store does not know.
     pub data_key: Vec<u8>,
 }
 
 /// Letter: a notification on its way to one subscriber. A letter that is not tried any more is dead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
-    /// Id of the letter.
+    /// Id of the letter, which no other letter has.
     pub id: String,
-    /// Number of the letter in the store. Later letters have greater numbers.
+    /// Number of the letter among all of the store. Later letters have greater numbers.
     pub number: u64,
     /// Id of the notification, which is the same for all of its subscribers.
     pub notification: String,
     /// Name of the notification's type.
     pub name: String,
-    /// Name of the subscriber.
+    /// Name of the subscriber to whom the letter goes.
     pub subscriber: String,
     /// Tenant that the notification is about.
     pub tenant: String,
-    /// Principal who has published the notification.
+    /// Principal who has published the notification; `None` if nobody was named.
     pub published_by: Option<String>,
     /// Time at which the notification was published.
     pub published_at: Timestamp,
@@ -63,26 +64,26 @@ pub struct Letter {
     pub died_at: Option<Timestamp>,
     /// Kind of the last failure; `None` before the first one.
     pub failure: Option<LetterFailure>,
-    /// Failures so far, encrypted; empty before the first one.
+    /// Failures of tries so far, encrypted; empty before the first one.
     pub failures: Vec<u8>,
     /// Contents of the notification, encrypted.
     pub contents: Vec<u8>,
-    /// Key of the contents and of the failures, wrapped with a key that the store does not know.
+    /// Key that decrypts the contents and the failures, wrapped with a key that the store does not know.
     pub data_key: Vec<u8>,
-    /// Number of replays so far.
+    /// Number of times that the dead letter was replayed so far.
     pub replays: u32,
 }
 
-/// Kind of the failure of a try.
+/// Kind of the failure of a try to bring a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LetterFailure {
-    /// The subscriber has returned an error.
+    /// The subscriber has returned an error for the letter.
     Failed,
-    /// The subscriber has panicked.
+    /// The subscriber has panicked while it handled the letter.
     Panicked,
-    /// The subscriber has not returned in time.
+    /// The subscriber has not handled the letter in time.
     TimedOut,
     /// The worker of an earlier try has not said how it ended: its process was killed, or stood still.
     Interrupted,
@@ -105,29 +106,29 @@ pub struct LetterClaim {
     pub subscribers: Vec<String>,
     /// Time after which another worker may take the same letters, unless this worker has told how they ended.
     pub time: Duration,
-    /// Maximum number of letters.
+    /// Maximum number of letters that the worker gets with this request.
     pub limit: u32,
 }
 
-/// End of a try.
+/// End of a try to bring a letter to its subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LetterEnd {
     /// The subscriber has taken the notification. The letter is gone then.
     Taken,
     /// The try has failed, and the next one comes after this time.
     Again {
-        /// Time until the next try.
+        /// Time from now until the next try to handle the letter.
         after: Duration,
-        /// Kind of the failure.
+        /// Kind of the failure of this try to handle the letter.
         failure: LetterFailure,
-        /// Failures so far, this one included, encrypted.
+        /// Failures of the letter so far, this one included, encrypted.
         failures: Vec<u8>,
     },
-    /// The try has failed, and the letter is dead.
+    /// The try has failed, and there is no further one: the letter is dead.
     Dead {
-        /// Kind of the failure.
+        /// Kind of the failure of the last try to handle the letter.
         failure: LetterFailure,
-        /// Failures so far, this one included, encrypted.
+        /// Failures of the letter so far, this one included, encrypted.
         failures: Vec<u8>,
     },
 }
@@ -136,41 +137,41 @@ pub enum LetterEnd {
 /// letter is chosen if it fits each field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LetterFilter {
-    /// Letters of this tenant.
+    /// Chooses letters of this tenant, if set.
     pub tenant: Option<String>,
-    /// Letters to this subscriber.
+    /// Chooses letters to this subscriber, if set.
     pub subscriber: Option<String>,
-    /// `Some(true)` for dead letters, `Some(false)` for those that are still tried.
+    /// Chooses dead letters for `Some(true)`, letters that are still tried for `Some(false)`, and both for `None`.
     pub dead: Option<bool>,
-    /// Letters that died at this time or later.
+    /// Chooses letters that died at this time or later, if set.
     pub died_since: Option<Timestamp>,
-    /// Letters that died before this time.
+    /// Chooses letters that died before this time, if set.
     pub died_until: Option<Timestamp>,
-    /// Letters with smaller numbers than this one: the next page.
+    /// Chooses letters with smaller numbers than this one, if set: the next page of a list.
     pub before: Option<u64>,
-    /// Maximum number of letters; 0 for 100.
+    /// Maximum number of letters that are returned; 0 for 100.
     pub limit: u32,
 }
 
-/// Replay of a dead letter, or of a run that is held.
+/// Replay of a dead letter, or of a run that is held, as somebody asks for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// Letter or run.
+    /// The letter or the run that is replayed.
     pub of: ReplayOf,
     /// Tenant of the letter or the run; `None` if it may be that of any tenant.
     pub tenant: Option<String>,
-    /// Principal who replays it.
+    /// Principal who replays the letter or the run.
     pub by: String,
-    /// Reason, encrypted, for the audit trail.
+    /// Reason of the replay for the audit trail, encrypted; `None` if there is none.
     pub detail: Option<Vec<u8>>,
 }
 
 /// Letter or run that is replayed, by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplayOf {
-    /// Dead letter.
+    /// The dead letter with this id.
     Letter(String),
-    /// Run that is held.
+    /// The held run with this id.
     Run(String),
 }
 
@@ -183,7 +184,7 @@ pub(crate) fn letter_id(notification: &str, subscriber: &str) -> String {
     format!("{notification}/{subscriber}")
 }
 
-/// Returns the notification and the subscriber of the letter with this id.
+/// Returns the ids of the notification and of the subscriber, from the id of a letter; `None` if it is no such id.
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
     allow(dead_code, reason = "the stores find letters")

@@ -23,12 +23,12 @@ pub struct StoredManifest {
     pub contents: Vec<u8>,
     /// Time at which a process has stored this description for the first time, by the clock of the store.
     pub first_seen_at: Timestamp,
-    /// Time at which a process has last stored it.
+    /// Time at which a process has last stored this description, by the clock of the store.
     pub seen_at: Timestamp,
 }
 
 impl NewManifest {
-    /// Returns the digest by which equal contents are found.
+    /// Returns the digest by which equal descriptions are recognised.
     pub(crate) fn digest(&self) -> [u8; 32] {
         hmac_sha256::Hash::hash(&self.contents)
     }

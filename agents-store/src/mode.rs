@@ -49,7 +49,7 @@ pub struct Platform {
 /// End of an audit trail: how many events it has, and the digest of the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrailEnd {
-    /// Number of events in the trail.
+    /// Number of the last event in the audit trail.
     pub seq: u64,
     /// Digest of the last event of the trail; empty if the trail has no events.
     pub digest: Vec<u8>,
@@ -62,7 +62,7 @@ pub struct ByMode {
     pub seq: u64,
     /// Name of the decider that stands for the mode: `policy:` and the name of the mode.
     pub by: String,
-    /// Time within which the approval has to be used.
+    /// Time from the decision within which the approval has to be used.
     pub use_within: Duration,
     /// Proof of the decision, which only whoever has the keys of the run can make.
     pub proof: Vec<u8>,

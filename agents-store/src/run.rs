@@ -11,22 +11,22 @@ pub struct NewRun {
     pub id: String,
     /// Tenant that the run works for; empty if there are no tenants.
     pub tenant: String,
-    /// Key by which the caller knows the run. A tenant has one run of an agent with a key.
+    /// Key by which the caller knows the run; `None` if it has none. A tenant has one run of an agent with a key.
     pub key: Option<String>,
-    /// Name of the agent.
+    /// Name of the agent that is to work.
     pub agent: String,
-    /// Conversation that the run is a part of. The runs of a conversation are worked on one after the other, in the order
-    /// in which they were stored.
+    /// Id of the conversation to which the run belongs; `None` if it belongs to none. The runs of a conversation are
+    /// worked on one after the other, in the order in which they were stored.
     pub conversation: Option<String>,
-    /// Principal who started the run.
+    /// Principal who starts the run; `None` if nobody is named.
     pub started_by: Option<String>,
     /// Priority: of the runs that can go on, the one with the highest goes first. 0 by default.
     pub priority: i32,
     /// Labels of the run, by which it is found. They are not encrypted.
     pub labels: BTreeMap<String, String>,
-    /// Input and settings of the run, encoded.
+    /// Input and settings of the run, encoded and encrypted.
     pub data: Vec<u8>,
-    /// Key of the run's contents, wrapped with a key that the store does not know.
+    /// Key that decrypts the run's contents, wrapped with a key that the store does not know.
     pub data_key: Vec<u8>,
 }
 
@@ -37,73 +37,75 @@ pub struct Run {
     pub id: String,
     /// Tenant that the run works for.
     pub tenant: String,
-    /// Key by which the caller knows the run.
+    /// Key by which the caller knows the run; `None` if it has none.
     pub key: Option<String>,
-    /// Name of the agent.
+    /// Name of the agent that works in the run.
     pub agent: String,
-    /// Conversation that the run is a part of.
+    /// Id of the conversation to which the run belongs; `None` if it belongs to none.
     pub conversation: Option<String>,
-    /// Principal who started the run.
+    /// Principal who started the run; `None` if nobody was named.
     pub started_by: Option<String>,
-    /// Priority of the run.
+    /// Priority of the run: of those that can go on, the one with the highest goes first.
     pub priority: i32,
-    /// Labels of the run.
+    /// Labels of the run, by which it is found.
     pub labels: BTreeMap<String, String>,
-    /// Input and settings of the run, encoded.
+    /// Input and settings of the run, encoded and encrypted.
     pub data: Vec<u8>,
-    /// Key of the run's contents, wrapped with a key that the store does not know.
+    /// Key that decrypts the run's contents, wrapped with a key that the store does not know.
     pub data_key: Vec<u8>,
-    /// State of the run.
+    /// State of the run: whether it can go on, waits, is held or is over.
     pub status: RunStatus,
-    /// Time at which a waiting run goes on by itself.
+    /// Time at which a waiting run goes on by itself; `None` if it does not.
     pub wake_at: Option<Timestamp>,
-    /// End of the run, if it is done.
+    /// End of the run; `None` if it is not over.
     pub end: Option<End>,
-    /// Reason why the run is held, if it is.
+    /// Reason why the run is held; `None` if it is not.
     pub held: Option<HeldReason>,
-    /// Principal who cancelled the run, if somebody did.
+    /// Principal who cancelled the run; `None` if nobody did.
     pub cancelled_by: Option<String>,
-    /// Principal who has paused the run, until somebody releases it. A worker puts a paused run down.
+    /// Principal who has paused the run, until somebody releases it; `None` if it is not paused. A worker puts a paused
+    /// run down.
     pub paused_by: Option<String>,
-    /// Number of the last entry of its journal; 0 for an empty journal.
+    /// Number of the last entry of the run's journal; 0 for an empty journal.
     pub last_seq: u64,
-    /// Number of messages so far: a decision, a cancellation. A worker that has seen fewer has to look again.
+    /// Number of messages for the run so far, such as decisions and a cancellation. A worker that has seen fewer has to
+    /// look again.
     pub messages: u64,
-    /// Number of claims so far; the last of them is the fencing token.
+    /// Number of times that workers have claimed the run; the last number is the fencing token.
     pub fence: u64,
-    /// Number of the last event of its audit trail; 0 for an empty trail.
+    /// Number of the last event of the run's audit trail; 0 for an empty trail.
     pub audit_seq: u64,
-    /// Digest of the last event of its audit trail.
+    /// Digest of the last event of the run's audit trail.
     pub audit_digest: Vec<u8>,
     /// Time at which the run was stored.
     pub created_at: Timestamp,
-    /// Time of the last change.
+    /// Time at which the run was last changed.
     pub updated_at: Timestamp,
 }
 
-/// State of a stored run.
+/// State of a stored run: whether it can go on, waits, is held or is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// A worker may claim the run. A run of a conversation waits for its turn.
     Ready,
-    /// A worker has the run.
+    /// A worker has the run, under a lease.
     Running,
     /// The run waits for decisions, or for a time.
     Waiting,
-    /// The run is over.
+    /// The run is over: it was answered, has failed or was cancelled.
     Done,
     /// The run cannot go on until somebody releases it.
     Held,
 }
 
-/// Reason why a run is held, and whoever holds it. It displays as the reason.
+/// Reason why a run is held: it cannot go on until somebody releases it. It displays as the words of the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HeldReason {
-    /// Kind of the reason.
+    /// Kind of the reason, by which programs tell reasons apart.
     pub kind: HeldKind,
-    /// Reason in words, which say what to do.
+    /// Reason why the run is held, in words, which say what to do.
     pub why: String,
     /// Principal who paused the run, or holds all runs; `None` if nobody in particular does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +113,7 @@ pub struct HeldReason {
 }
 
 impl HeldReason {
-    /// Creates a reason that no person has given.
+    /// Creates a reason for holding a run that no person has given.
     pub fn new(kind: HeldKind, why: impl Into<String>) -> Self {
         HeldReason {
             kind,
@@ -120,14 +122,14 @@ impl HeldReason {
         }
     }
 
-    /// Adds the person who holds the run.
+    /// Adds the person who holds the run to the reason.
     #[must_use]
     pub fn by(mut self, person: impl Into<String>) -> Self {
         self.by = Some(person.into());
         self
     }
 
-    /// Reads the columns of a run. Earlier versions stored no kind.
+    /// Reads the reason from the columns of a run; `None` if it is not held. Earlier versions stored no kind.
     pub(crate) fn read(
         why: Option<String>,
         kind: Option<&str>,
@@ -164,13 +166,13 @@ pub enum HeldKind {
     Unknown,
 }
 
-/// End of a run.
+/// End of a run: how it went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// The run has an answer.
+    /// The run has ended with an answer.
     Answered,
-    /// The run has failed, or was stopped.
+    /// The run has failed, or was stopped by a limit.
     Failed,
     /// The run was cancelled.
     Cancelled,
@@ -202,38 +204,40 @@ pub enum End {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Runs of this tenant.
+    /// Chooses runs of this tenant, if set.
     pub tenant: Option<String>,
-    /// Runs of this agent.
+    /// Chooses runs of this agent, if set.
     pub agent: Option<String>,
-    /// Runs of this conversation. A conversation belongs to a tenant, so name the tenant as well.
+    /// Chooses runs of this conversation, if set. A conversation belongs to a tenant, so name the tenant as well.
     pub conversation: Option<String>,
-    /// Runs that this principal has started.
+    /// Chooses runs that this principal has started, if set.
     pub started_by: Option<String>,
-    /// Runs in this state.
+    /// Chooses runs in this state, if set.
     pub status: Option<RunStatus>,
-    /// Run with this key; each agent of each tenant may have one.
+    /// Chooses the run with this key, if set; each agent of each tenant may have one.
     pub key: Option<String>,
-    /// Runs that have all of these labels.
+    /// Chooses runs that have all of these labels.
     pub labels: BTreeMap<String, String>,
-    /// Runs that were stored at this time or later.
+    /// Chooses runs that were stored at this time or later, if set.
     pub since: Option<Timestamp>,
-    /// Runs that were stored before this time.
+    /// Chooses runs that were stored before this time, if set.
     pub until: Option<Timestamp>,
-    /// Runs that are over since before this time, and whose contents are not erased.
+    /// Chooses runs that have been over since before this time, and whose contents are not erased, if set.
     pub erasable: Option<Timestamp>,
-    /// Runs that were stored before the one with this id, the newest first. An id that the store does not know is an
-    /// error. Runs that are stored meanwhile are on no later page.
+    /// Chooses runs that were stored before the one with this id, if set, the newest first. An id that the store does
+    /// not know is an error. Runs that are stored meanwhile are on no later page.
     pub before: Option<String>,
-    /// Runs that were stored after the one with this id. An id that the store does not know is an error.
+    /// Chooses runs that were stored after the one with this id, if set. An id that the store does not know is an
+    /// error.
     pub after: Option<String>,
-    /// Is `true` for the oldest runs, the oldest first. [`after`](RunFilter::after) leads to the next page.
+    /// Is `true` if the oldest runs come first. [`after`](RunFilter::after) then leads to the next page.
     pub oldest_first: bool,
-    /// Maximum number of runs; 0 for 100.
+    /// Maximum number of runs that are returned; 0 for 100.
     pub limit: u32,
 }
 
-/// Names the values of an enum by words. With `all`, the enum has a list of its values as well.
+/// Implements, for an enum, the conversion of its values into words and back. With `all`, the enum has a list of its
+/// values as well.
 macro_rules! words {
     ($type:ident, all { $($variant:ident = $word:literal),+ $(,)? }) => {
         $crate::run::words!($type { $($variant = $word),+ });
@@ -245,7 +249,7 @@ macro_rules! words {
     };
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $type {
-            /// Returns the word by which tables name the value.
+            /// Returns the word for the value in the tables of a store.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $($type::$variant => $word),+

@@ -74,7 +74,7 @@ pub trait Store: Send + Sync + 'static {
     /// With [`OtherKey`](crate::ErrorKind::OtherKey) if the store belongs to another key.
     async fn audit_with(&self, key: &AuditKey) -> Result<(), StoreError>;
 
-    /// Returns the time by the clock of the store.
+    /// Returns the time by the clock of the store, which all of its times go by.
     async fn now(&self) -> Result<Timestamp, StoreError>;
 
     /// Stores a run that is ready, and returns it. If the tenant has a run of the agent with the same key, that one is
@@ -124,7 +124,7 @@ pub trait Store: Send + Sync + 'static {
     /// none.
     async fn release(&self, lease: &Lease, rest: &Rest) -> Result<(), StoreError>;
 
-    /// Returns the commits of a run behind the entry with this number, in order.
+    /// Returns the commits of a run whose entries have greater numbers than this one, in order.
     async fn commits(&self, run: &str, after: u64) -> Result<Vec<Committed>, StoreError>;
 
     /// Returns the conversation of a tenant with this id; `None` if there is none.
@@ -228,7 +228,7 @@ pub trait Store: Send + Sync + 'static {
     /// Sets or removes a mode, with its event in the trail of the [`PLATFORM`](crate::PLATFORM).
     async fn set_mode(&self, change: &ModeChange) -> Result<(), StoreError>;
 
-    /// Returns what belongs to no run: the modes that are set, and the end of the trail.
+    /// Returns what belongs to no run: the modes that are set, and the end of the platform's audit trail.
     async fn platform(&self) -> Result<Platform, StoreError>;
 
     /// Stores the manifests of the agents that a process has. A manifest that is there already is marked as seen. The
@@ -282,7 +282,8 @@ pub trait Store: Send + Sync + 'static {
     /// given to one worker at a time, and given again until a worker has told how it ended.
     async fn claim_letters(&self, claim: &LetterClaim) -> Result<Vec<Letter>, StoreError>;
 
-    /// Ends a try. The end of an earlier try than the last one changes nothing, unless the notification was taken.
+    /// Ends a try to bring a letter. The end of an earlier try than the last one changes nothing, unless the
+    /// notification was taken.
     async fn end_letter(&self, letter: &Letter, end: &LetterEnd) -> Result<(), StoreError>;
 
     /// Returns letters, the newest first.
@@ -301,7 +302,7 @@ pub trait Store: Send + Sync + 'static {
     /// Sets the status of a cluster of failures, with an event in the trail of the [`PLATFORM`](crate::PLATFORM).
     async fn triage(&self, triage: &NewTriage) -> Result<(), StoreError>;
 
-    /// Returns the statuses that were set, of these clusters, for one tenant or for all.
+    /// Returns the statuses that people have set for these clusters, of one tenant or of all.
     async fn triages(
         &self,
         tenant: Option<&str>,

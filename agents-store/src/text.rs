@@ -7,9 +7,9 @@ use std::time::Duration;
 pub struct NewText {
     /// Number of the row, which is greater than the numbers of all earlier rows of the run.
     pub number: u64,
-    /// Text of the row, encoded and encrypted.
+    /// Streamed text of the row, encoded and encrypted.
     pub contents: Vec<u8>,
-    /// Time for which the store keeps the row.
+    /// Time for which the store keeps the row of text.
     pub keep: Duration,
 }
 
@@ -18,6 +18,6 @@ pub struct NewText {
 pub struct Text {
     /// Number of the row, which is greater than the numbers of all earlier rows of the run.
     pub number: u64,
-    /// Text of the row, encoded and encrypted.
+    /// Streamed text of the row, encoded and encrypted.
     pub contents: Vec<u8>,
 }

@@ -3,7 +3,7 @@
 use crate::{AuditEvent, AuditKey, AuditKind};
 use agents_core::run::Timestamp;
 
-/// End of the audit trail of a run, to which the next event is added.
+/// End of an audit trail, to which the next event is added.
 pub(crate) struct End {
     pub(crate) run: String,
     pub(crate) tenant_id: String,
@@ -11,7 +11,7 @@ pub(crate) struct End {
     pub(crate) digest: Vec<u8>,
 }
 
-/// Data of an event in addition to its kind.
+/// Data of an event beside its kind: who caused it, and what it is about.
 #[derive(Default)]
 pub(crate) struct About<'a> {
     pub(crate) actor: Option<&'a str>,
@@ -22,7 +22,7 @@ pub(crate) struct About<'a> {
 }
 
 impl<'a> About<'a> {
-    /// Describes an event that this person has caused, if anybody has.
+    /// Creates the data of an event that this person has caused; `None` if nobody has.
     pub(crate) fn by(actor: Option<&'a str>) -> Self {
         About {
             actor,
@@ -32,7 +32,7 @@ impl<'a> About<'a> {
 }
 
 impl End {
-    /// Returns the end of a trail that ends with this event.
+    /// Returns the end of a trail whose last event this is.
     #[cfg_attr(
         not(feature = "postgres"),
         allow(dead_code, reason = "one store needs it")
@@ -73,8 +73,8 @@ impl End {
     }
 }
 
-/// Columns with the names of people, by table and by the column of the run: its id, or its number. They give way
-/// to pseudonyms when a run is erased.
+/// Columns with the names of people, each with its table and the table's column for the run: its id, or its number. The
+/// names give way to pseudonyms when a run is erased.
 pub(crate) const PEOPLE: [(&str, &str, &str); 10] = [
     ("agent_runs", "id", "started_by"),
     ("agent_runs", "id", "cancelled_by"),
@@ -88,8 +88,9 @@ pub(crate) const PEOPLE: [(&str, &str, &str); 10] = [
     ("agent_audit_events", "run", "actor"),
 ];
 
-/// Returns the statements that select the names of a tenant's people in events of the platform, and that exchange one. The
-/// tenant is the first parameter, the name the second, the pseudonym the third. Events about modes have names of operators.
+/// Returns two SQL statements for names of a tenant's people in events of the platform: one selects them, one replaces
+/// a name. The tenant is the first parameter, the name the second, the pseudonym the third. Events about modes have
+/// names of operators.
 pub(crate) fn people_of_platform(parameter: char) -> (String, String) {
     let p = parameter;
     let own = format!("WHERE run = 0 AND kind <> 'mode' AND tenant_id = {p}1");
@@ -99,8 +100,8 @@ pub(crate) fn people_of_platform(parameter: char) -> (String, String) {
     )
 }
 
-/// Returns the condition for rows of one run, whose id is the first parameter. `column` is a column of [`PEOPLE`]: the
-/// id of the run, or its number.
+/// Returns the SQL condition for rows of one run, whose id is the first parameter. `column` is a column of [`PEOPLE`]:
+/// the id of the run, or its number.
 pub(crate) fn of_run(column: &str, parameter: &str) -> String {
     match column {
         "run" => format!("run = (SELECT number FROM agent_runs WHERE id = {parameter})"),

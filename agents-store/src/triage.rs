@@ -4,16 +4,16 @@ use crate::run::words;
 use agents_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Status of a cluster of failures.
+/// Status of a cluster of failures: what a person has said of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TriageStatus {
-    /// The failures are of no interest.
+    /// The failures are of no interest, as a person has said.
     Dismissed,
-    /// Another person has to look at the failures.
+    /// Another person has to look at the failures, as the first has said.
     Escalate,
-    /// The failures are watched for a while.
+    /// The failures are watched for a while, as a person has said.
     Wait,
 }
 
@@ -22,31 +22,31 @@ words!(TriageStatus { Dismissed = "dismissed", Escalate = "escalate", Wait = "wa
 /// Status of a cluster that is about to be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTriage {
-    /// Id of the cluster.
+    /// Id of the cluster whose status is set.
     pub cluster: String,
-    /// Tenant of the cluster.
+    /// Tenant whose failures are in the cluster.
     pub tenant: String,
-    /// Status of the cluster.
+    /// Status that the cluster gets.
     pub status: TriageStatus,
-    /// Principal who sets it.
+    /// Principal who sets the status.
     pub by: String,
-    /// Notes, encrypted. They are in the audit trail as well.
+    /// Notes about the cluster, encrypted. They are in the audit trail as well.
     pub notes: Vec<u8>,
 }
 
-/// Status of a cluster that was set.
+/// Status of a cluster of failures that a person has set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Triage {
-    /// Id of the cluster.
+    /// Id of the cluster that has the status.
     pub cluster: String,
-    /// Tenant of the cluster.
+    /// Tenant whose failures are in the cluster.
     pub tenant: String,
-    /// Status of the cluster.
+    /// Status that the cluster has.
     pub status: TriageStatus,
-    /// Principal who has set it.
+    /// Principal who has set the status.
     pub by: String,
-    /// Time at which it was set.
+    /// Time at which the status of the cluster was set.
     pub at: Timestamp,
-    /// Notes, encrypted.
+    /// Notes about the cluster, encrypted.
     pub notes: Vec<u8>,
 }

@@ -73,7 +73,7 @@ pub(crate) fn lease_lost(lease: &Lease) -> StoreError {
     StoreError::new(ErrorKind::LeaseLost, why)
 }
 
-/// Returns the reason for holding a run.
+/// Returns the reason for holding a run that workers have claimed again and again in vain.
 pub(crate) fn claimed_in_vain(claims: u64) -> HeldReason {
     let why = format!(
         "{claims} workers in a row took the run and stored nothing: it may end their processes; \

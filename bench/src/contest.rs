@@ -14,18 +14,18 @@ use std::{
     time::Duration,
 };
 
-/// A workload of a contest.
+/// A workload that all contenders are measured with.
 pub struct Work {
     pub name: &'static str,
     pub turns: usize,
     pub runs: usize,
-    /// Runs at once.
+    /// Number of runs that are under way at once.
     pub width: usize,
-    /// The model's delay in milliseconds.
+    /// Time that the model takes for a reply, in milliseconds.
     pub delay: u64,
 }
 
-/// Runs of 10 turns, one at a time.
+/// Workload of runs with 10 turns, one run at a time.
 pub const SHORT: Work = Work {
     name: "10 turns, one run at a time",
     turns: 10,
@@ -33,7 +33,7 @@ pub const SHORT: Work = Work {
     width: 1,
     delay: 0,
 };
-/// Runs of 100 turns, one at a time.
+/// Workload of runs with 100 turns, one run at a time.
 pub const LONG: Work = Work {
     name: "100 turns, one run at a time",
     turns: 100,
@@ -42,13 +42,13 @@ pub const LONG: Work = Work {
     delay: 0,
 };
 
-/// The contenders and the rounds, as the command line names them.
+/// The contenders, and how often each is measured, as the command line names them.
 pub struct Contest {
     contenders: Vec<&'static str>,
     pub rounds: usize,
-    /// `true` if the figures go into `results/` and the README.
+    /// Is `true` if the figures are written into `results/` and the README.
     pub write: bool,
-    /// Folder of the programs.
+    /// Folder in which the programs of the contenders are.
     bins: PathBuf,
 }
 
@@ -76,7 +76,8 @@ impl Contest {
         }
     }
 
-    /// Returns the best figures of each contender, and prints them. The first contender is the measure of the others.
+    /// Returns the best figures of each contender, and prints them. The first contender is what the others are compared
+    /// with.
     pub fn best(&self, port: usize, work: &Work) -> Vec<Figures> {
         let _server = Server::start(&self.bins, port, work);
         let mut best: Vec<Figures> = Vec::new();

@@ -23,7 +23,7 @@ pub const PROMPT: &str = "You are a math agent.";
 /// The key that the clients of OpenAI send; the server here wants none.
 pub const KEY: &str = "a-key";
 
-/// The work of a contender.
+/// The work of a contender, which its program gets from the command line.
 pub struct Task {
     pub url: String,
     pub runs: usize,
@@ -49,11 +49,11 @@ impl Task {
     }
 }
 
-/// The measurements of a contender.
+/// The figures that were measured for a contender.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Figures {
     pub name: String,
-    /// Runs that ended with the right answer.
+    /// Number of runs that ended with the right answer.
     pub right: usize,
     /// Microseconds of CPU for each request to the model.
     pub cpu_us: f64,

@@ -10,10 +10,10 @@ use std::{
 
 const JSON_REPAIR: &str = "0.64.4";
 const JSONREPAIR: &str = "3.15.0";
-/// Time limit for a document in seconds.
+/// Time limit for the repair of a document, in seconds.
 const TIMEOUT_SECONDS: &str = "120";
 
-/// A JSON repairer that runs as a separate program.
+/// A JSON repairer that ours is compared with, and that runs as a separate program.
 pub struct Peer {
     pub name: String,
     program: PathBuf,

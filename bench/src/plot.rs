@@ -91,7 +91,7 @@ fn bar(out: &mut String, y: f64, name: &str, cell: Cell, scale: &Scale, colour: 
     );
 }
 
-/// Scale from a figure to the width of its bar.
+/// Scale of a bar chart: from a figure to the width of its bar.
 struct Scale {
     from: f64,
     to: f64,

@@ -43,7 +43,7 @@ impl Machine {
         }
     }
 
-    /// Describes the machine in one line.
+    /// Describes the machine in one line of text.
     pub fn line(&self) -> String {
         let Machine {
             cpu,
@@ -56,7 +56,7 @@ impl Machine {
     }
 }
 
-/// Returns the value of a key from lines of keys and values.
+/// Returns the value of a key from lines of keys and values, with the character `between` in the middle.
 fn entry<'a>(text: &'a str, key: &str, between: char) -> &'a str {
     let mut lines = text.lines().filter_map(|line| line.split_once(between));
     lines
@@ -100,7 +100,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the text with this table between the markers of its name.
+    /// Returns the text of the README, with this table between the markers of its name.
     fn placed_in(&self, text: &str, footer: &str) -> String {
         let (begin, end) = (
             format!("<!-- {} -->\n", self.name),

@@ -2,20 +2,20 @@
 
 use serde::Serialize;
 
-/// A table of figures.
+/// A table of figures, which becomes a part of the README and a chart.
 #[derive(Debug, Serialize)]
 pub struct Table {
     /// Name of the result files, without extension.
     pub name: String,
     /// Title of the chart.
     pub title: String,
-    /// Unit of the figures.
+    /// Unit of the table's figures.
     pub unit: String,
     /// Method of measurement, in a sentence.
     pub method: String,
-    /// `true` if the chart has a logarithmic scale.
+    /// Is `true` if the chart has a logarithmic scale.
     pub logarithmic: bool,
-    /// `true` if smaller figures are better.
+    /// Is `true` if smaller figures are better.
     pub less: bool,
     pub columns: Vec<String>,
     pub rows: Vec<Row>,
@@ -24,15 +24,15 @@ pub struct Table {
 #[derive(Debug, Serialize)]
 pub struct Row {
     pub name: String,
-    /// Figures, one for each column.
+    /// Figures of the row, one for each column.
     pub cells: Vec<Cell>,
 }
 
-/// A figure, or an empty cell.
+/// A figure of a table, or an empty cell.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Cell {
     pub value: Option<f64>,
-    /// `true` if the measured program gave a wrong result.
+    /// Is `true` if the measured program gave a wrong result.
     pub wrong: bool,
 }
 

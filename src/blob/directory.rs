@@ -54,7 +54,7 @@ impl DirectoryBlobs {
         Ok(DirectoryBlobs { folder })
     }
 
-    /// Returns the file behind a URL, if the URL has the form of one of this store.
+    /// Returns the file behind a URL; `None` if the URL does not have the form of one of this store.
     fn file(&self, url: &str) -> Option<PathBuf> {
         let (tenant, blob) = url.strip_prefix(&self.url_of(""))?.split_once('/')?;
         let ours = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_hexdigit());
@@ -100,7 +100,7 @@ impl BlobStore for DirectoryBlobs {
     }
 }
 
-/// Returns the content of the file, or an error if its digest is not the file's name.
+/// Returns the content of a blob's file, or an error if the content's digest is not the file's name.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     let bytes = fs::read(file)?;
     let digest = Blob::new("", "", &bytes).sha256();

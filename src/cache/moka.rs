@@ -27,7 +27,7 @@ struct Kept {
     keep_for: Option<Duration>,
 }
 
-/// Expiry by the time that each result itself is kept for.
+/// Policy for the cache by which each result expires after its own time.
 struct ByResult;
 
 impl Expiry<Arc<str>, Kept> for ByResult {

@@ -14,14 +14,14 @@ use std::{collections::HashMap, fs, io, path::Path};
 pub struct Case<I, E> {
     /// Name of the case; no other case of the eval has it.
     pub name: String,
-    /// Input of the agent.
+    /// Input that the agent gets in this case.
     pub input: I,
-    /// Expectation, for the scorers.
+    /// Expectation of the answer, for the scorers.
     pub expected: E,
 }
 
 impl<I, E> Case<I, E> {
-    /// Creates a case.
+    /// Creates a case of an eval.
     pub fn new(name: impl Into<String>, input: impl IntoInput<I>, expected: E) -> Self {
         Case {
             name: name.into(),

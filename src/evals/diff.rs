@@ -11,11 +11,11 @@ use std::{collections::HashMap, process::ExitCode};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Diff {
-    /// Name of the later report.
+    /// Name of the later of the two reports.
     pub name: String,
-    /// Cases that got worse.
+    /// Cases whose results got worse.
     pub worse: Vec<Change>,
-    /// Cases that got better.
+    /// Cases whose results got better.
     pub better: Vec<Change>,
     /// Results of cases that the earlier report does not have.
     pub new: Vec<CaseReport>,
@@ -23,17 +23,17 @@ pub struct Diff {
     pub gone: Vec<String>,
     /// Number of cases that got neither worse nor better.
     pub same: usize,
-    /// Tokens and money of the earlier report.
+    /// Tokens and money that the earlier report says were used.
     pub before: Spent,
-    /// Tokens and money of the later report.
+    /// Tokens and money that the later report says were used.
     pub now: Spent,
 }
 
-/// Case whose result has changed.
+/// Case whose result differs between two reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// Name of the case.
+    /// Name of the case whose result differs.
     pub name: String,
     /// Changes of the scores and of the error, in words.
     pub what: Vec<String>,
@@ -88,8 +88,8 @@ enum Direction {
     Better,
 }
 
-/// Compares two results of a case. Whether it passes counts first. Otherwise it is worse if any score is lower. Without
-/// an answer, each score counts as 0.
+/// Compares two results of a case: returns whether it is better, worse or the same, and what has changed. Whether it
+/// passes counts first. Otherwise it is worse if any score is lower. Without an answer, each score counts as 0.
 fn compare(was: &CaseReport, is: &CaseReport) -> (Direction, Change) {
     let mut what = Vec::new();
     match (&was.error, &is.error) {
@@ -127,7 +127,7 @@ fn compare(was: &CaseReport, is: &CaseReport) -> (Direction, Change) {
     (direction, Change { name, what })
 }
 
-/// Returns the score of a scorer; 0 if the case has no answer, and `None` if it has no such scorer.
+/// Returns the score that a scorer gave; 0 if the case has no answer, and `None` if it has no such scorer.
 fn score(case: &CaseReport, by: &str) -> Option<Score> {
     let mut scores = case.scores.iter();
     let found = scores.find(|score| score.by == by);

@@ -20,7 +20,7 @@ use std::{
     path::PathBuf, time::Instant,
 };
 
-/// Number of cases that are tried at once by default.
+/// Number of cases that are tried at once, unless [`at_once`](Eval::at_once) sets another.
 const AT_ONCE: usize = 4;
 
 /// Eval that is about to start: give it scorers, then await it for its [`Report`].
@@ -39,7 +39,7 @@ pub struct Eval<'a, A: Agent, E> {
     models: Models,
 }
 
-/// Way to score an output.
+/// Way to score an output: a comparison, a schema, a function or a judge.
 enum Scorer<'a, A: Agent, E> {
     Exact,
     Schema(Schema),
@@ -49,7 +49,7 @@ enum Scorer<'a, A: Agent, E> {
 
 type Predicate<'a, A, E> =
     Box<dyn Fn(&Tried<'_, <A as Agent>::In, <A as Agent>::Out, E>) -> Score + Send + Sync + 'a>;
-/// Function that asks a judge; the text is the name of the recording.
+/// Function that asks an agent to judge an answer; the text is the name of its recording.
 type Ask<'a> = Box<dyn Fn(Judged, Models, String) -> Judging<'a> + Send + Sync + 'a>;
 type Judging<'a> = BoxFuture<'a, (Score, Spent)>;
 
@@ -204,7 +204,7 @@ where
         Report::new(self.name, at, cases)
     }
 
-    /// Tries a case. A panic is its result.
+    /// Tries a case, and returns its result. A panic is a result as well.
     async fn guarded(&self, case: &Case<A::In, E>) -> CaseReport {
         let began = Instant::now();
         let mut report = CaseReport::new(&case.name);
@@ -258,7 +258,7 @@ where
     }
 }
 
-/// Returns the answer as data, without secrets.
+/// Returns the answer of a run as data, without secrets.
 fn shown<T>(outcome: &Outcome<T>) -> Value {
     let mut outcome = serde_json::to_value(outcome).unwrap_or_default();
     outcome["result"].take()

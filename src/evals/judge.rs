@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Answer that an agent is to judge: the input of that agent.
+/// Answer that a judge is to judge: the input of the judging agent.
 ///
 /// A judge that a model drives is shown it as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
-    /// Input of the case.
+    /// Input of the judged case.
     pub input: Value,
-    /// Expectation of the case.
+    /// Expectation of the judged case.
     pub expected: Value,
     /// Answer to be judged.
     pub output: Value,
@@ -30,7 +30,7 @@ pub struct Verdict {
     pub passes: bool,
 }
 
-/// Asks the judge about one answer.
+/// Has the judging agent judge one answer, and returns its verdict as a score.
 pub(super) async fn judge<J: Agent<In = Judged, Out = Verdict>>(
     run: Run<'_, J>,
     models: &Models,

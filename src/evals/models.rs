@@ -12,19 +12,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Source of the replies of all cases.
+/// Source of the models' replies in an eval.
 #[derive(Clone, Debug)]
 pub(super) enum Models {
-    /// The models of the run.
+    /// The models of the run are asked.
     Live,
-    /// The models of the run; their replies are stored in this folder.
+    /// The models of the run are asked, and their replies are stored in this folder.
     Record(PathBuf),
-    /// Replies that were stored in this folder.
+    /// No model is asked: the replies come from the recordings in this folder.
     Replay(PathBuf),
 }
 
 impl Models {
-    /// Runs to the end. `name` is that of the recording.
+    /// Runs to the end, with replies from this source. `name` is that of the recording.
     pub(super) async fn outcome<A: Agent>(
         &self,
         run: Run<'_, A>,
@@ -48,7 +48,7 @@ impl Models {
     }
 }
 
-/// Records a run. An earlier recording stays until the run is over.
+/// Runs to the end and records the run in a file. An earlier recording stays until the run is over.
 async fn record<A: Agent>(run: Run<'_, A>, path: &Path) -> Result<Outcome<A::Out>, String> {
     let part = path.with_extension("part");
     let told = |error: std::io::Error| error.to_string();
@@ -71,7 +71,8 @@ fn failed(error: agents_core::Error) -> String {
     wording::failed(error.kind(), error)
 }
 
-/// Returns the file of a recording. Characters that a file name may not have are written as their numbers.
+/// Returns the path of the recording of this name. Characters that a file name may not have are written as their
+/// numbers.
 fn file(folder: &Path, name: &str) -> PathBuf {
     let mut safe = String::new();
     for c in name.chars() {

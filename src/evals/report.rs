@@ -6,7 +6,7 @@ use agents_core::{Json, Outcome, model::Usage, run::Cost, run::Timestamp};
 use serde::{Deserialize, Serialize};
 use std::{fs, io, ops::AddAssign, path::Path, process::ExitCode};
 
-/// Version of the file's format.
+/// Version of the format in which reports are written to files.
 const FORMAT: u32 = 1;
 
 /// Results of an eval: a row for each case. Its `Display` output is a table.
@@ -26,19 +26,19 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CaseReport {
-    /// Name of the case.
+    /// Name of the case, as the eval has it.
     pub name: String,
-    /// Is `true` if the run gave an answer and each score is good enough.
+    /// Is `true` if the run gave an answer and each scorer finds it good enough.
     pub passed: bool,
-    /// Answer of the agent, without secrets; absent if there was none.
+    /// Answer of the agent, without secrets; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
-    /// Reason why the case has no answer, or why it could not be scored.
+    /// Reason why the case has no answer, or why it could not be scored; `None` if neither happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Scores, in the order of the scorers.
+    /// Scores of the case, in the order of the scorers.
     pub scores: Vec<CaseScore>,
-    /// Number of tool calls.
+    /// Number of tool calls that the run of the case made.
     pub calls: usize,
     /// Tokens and money that the run of the case used.
     pub spent: Spent,
@@ -48,13 +48,13 @@ pub struct CaseReport {
     pub duration_ms: u64,
 }
 
-/// Tokens and money.
+/// Tokens and money that were used by agents or judges.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Spent {
-    /// Tokens and requests.
+    /// Tokens and requests that were used.
     pub usage: Usage,
-    /// Cost; `None` if a model that was asked has no price.
+    /// Cost of these requests; `None` if a model that was asked has no price.
     pub cost: Option<Cost>,
 }
 

@@ -9,11 +9,11 @@ use serde_json::Value;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Tried<'t, I, O, E> {
-    /// The case.
+    /// The case that was tried.
     pub case: &'t Case<I, E>,
-    /// Answer of the agent.
+    /// Answer that the agent gave.
     pub output: &'t O,
-    /// Everything else that the run left: receipts, usage, trace.
+    /// Everything else that the run left behind: receipts, usage, trace.
     pub outcome: &'t Outcome<O>,
 }
 
@@ -28,11 +28,11 @@ pub struct Tried<'t, I, O, E> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// Value from 0 to 1.
+    /// Value from 0, the worst, to 1, the best.
     pub value: f64,
-    /// Is `true` if the value is good enough.
+    /// Is `true` if the value is good enough, so that the case may pass.
     pub passed: bool,
-    /// Explanation for people.
+    /// Explanation of the score for people; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -65,7 +65,7 @@ impl Score {
         }
     }
 
-    /// Sets the explanation.
+    /// Sets the explanation of the score for people.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
@@ -83,14 +83,14 @@ impl From<bool> for Score {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CaseScore {
-    /// Name of the scorer.
+    /// Name of the scorer that gave the score.
     pub by: String,
-    /// The score.
+    /// The score that the scorer gave.
     #[serde(flatten)]
     pub score: Score,
 }
 
-/// Compares two values as JSON.
+/// Scores an output by whether it equals the expected one, both as JSON.
 pub(super) fn exact(expected: &Value, output: &Value) -> Score {
     match expected == output {
         true => Score::pass(),
@@ -98,7 +98,7 @@ pub(super) fn exact(expected: &Value, output: &Value) -> Score {
     }
 }
 
-/// Holds an output against a schema. A text may also be JSON that fits.
+/// Scores an output by whether it fits a schema. A text may also be JSON that fits.
 pub(super) fn fits(schema: &Schema, output: &Value) -> Score {
     let whole = schema.fits(&output.to_string());
     let fit = match (&whole, output) {

@@ -8,15 +8,16 @@ use crate::{
 use agents_core::run::Cost;
 use std::{fmt, fmt::Write as _};
 
-/// Greatest width of a name, and of a note.
+/// Greatest width of a name, and of a note, in columns.
 const NAME: usize = 40;
 const NOTE: usize = 160;
 
-/// Lines of cells, each column as wide as its widest cell.
+/// Table of text: lines of cells, each column as wide as its widest cell.
 struct Table(Vec<Vec<String>>);
 
 impl Table {
-    /// Returns each line. The first column is aligned to the left, and each other one as `right` says.
+    /// Returns the lines of the table. The first column is aligned to the left, and each other one to the right if
+    /// `right` says so.
     fn lines(&self, right: impl Fn(usize) -> bool) -> Vec<String> {
         let mut widths = Vec::new();
         for row in &self.0 {
@@ -72,7 +73,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Returns the names of all scorers, in order.
+    /// Returns the names of all scorers in the report, in order.
     fn scorers(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for score in self.cases.iter().flat_map(|case| &case.scores) {
@@ -99,7 +100,7 @@ fn row(case: &CaseReport, scorers: &[&str]) -> Vec<String> {
     row
 }
 
-/// Returns the reasons why a case did not pass.
+/// Returns the reasons why a case did not pass, each in words.
 fn why(case: &CaseReport) -> Vec<String> {
     let failed = case.scores.iter().filter(|score| !score.score.passed);
     let notes = failed.filter_map(|score| {

@@ -4,11 +4,10 @@
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Resolver that returns only addresses of the public internet.
+/// Resolver of host names that returns only addresses of the public internet.
 pub(super) struct PublicOnly;
 
-/// Resolver that returns all addresses except those from which machines in a cloud get their
-/// credentials.
+/// Resolver of host names that returns all addresses except those from which machines in a cloud get their credentials.
 pub(super) struct NoMetadata;
 
 /// Error of a name whose addresses all are refused.
@@ -84,7 +83,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !reserved && !is_metadata_v4(address)
 }
 
-/// Returns the IPv4 address that is embedded in an IPv6 address, if there is one.
+/// Returns the IPv4 address that is embedded in an IPv6 address; `None` if none is.
 fn hidden_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, high, low]

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// Response headers that a model may need.
+/// Names of the response headers that the model is shown.
 const HEADERS: [&str; 8] = [
     "cache-control",
     "content-language",
@@ -41,27 +41,27 @@ const HEADERS: [&str; 8] = [
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HttpAnswer {
-    /// Final URL, after all redirects that were followed.
+    /// URL that answered, after all redirects that were followed.
     pub url: String,
-    /// URLs that redirected, in order.
+    /// URLs that redirected the request, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_way_of: Vec<String>,
-    /// HTTP status code.
+    /// HTTP status code of the response.
     pub status: u16,
-    /// Media type, as the server declares it.
+    /// Media type of the body, as the server declares it; `None` if it declares none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Selected response headers.
+    /// Headers of the response that the tool was told to show.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// Body, if it is JSON that was read to its end and is no longer than the preview.
+    /// Body, if it is JSON that was read to its end and is no longer than the preview; else `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Json>,
-    /// Body, if it is text that is not in `json`, such as JSON longer than the preview. A text that was cut ends with
-    /// `…`.
+    /// Body, if it is text that is not in `json`, such as JSON longer than the preview; else `None`. A text that was
+    /// cut ends with `…`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Description of the body, if it is neither JSON nor text.
+    /// Description of the body, if it is neither JSON nor text; else `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binary: Option<String>,
     /// Number of bytes of the body that were read.
@@ -176,7 +176,7 @@ fn is_json(kind: &str) -> bool {
     kind == "application/json" || kind.ends_with("+json")
 }
 
-/// Returns the body as text, if it is text.
+/// Returns the body as text; `None` if it is no text.
 fn decoded(body: &[u8], kind: &str, is_cut: bool) -> Option<String> {
     let kind = kind.to_ascii_lowercase();
     let essence = kind.split(';').next().unwrap_or_default().trim();
@@ -210,7 +210,7 @@ fn decoded(body: &[u8], kind: &str, is_cut: bool) -> Option<String> {
     }
 }
 
-/// Returns the time to wait from a `Retry-After` header: seconds, or a date.
+/// Returns the time to wait that a `Retry-After` header says, in seconds or by a date; `None` if it cannot be read.
 pub(super) fn wait(said: &str) -> Option<Duration> {
     match said.trim().parse() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),

@@ -49,8 +49,8 @@ impl HttpError {
         }
     }
 
-    /// Creates the error for a failure status. `without` is the server's origin, if a redirect kept a secret from
-    /// it.
+    /// Creates the error for a response with a failure status. `without` is the server's origin, if a redirect kept a
+    /// secret from it.
     pub(super) fn of_status(
         status: u16,
         said: &str,
@@ -70,7 +70,7 @@ impl HttpError {
         }
     }
 
-    /// Creates the error for a failed connection.
+    /// Creates the error for a connection that failed, or broke off.
     pub(super) fn of_transport(error: &reqwest::Error) -> Self {
         let mut innermost: &dyn StdError = error;
         while let Some(source) = innermost.source() {

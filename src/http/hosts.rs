@@ -2,22 +2,22 @@ use super::wording;
 use reqwest::Url;
 use std::fmt;
 
-/// Pattern of allowed hosts.
+/// Pattern of hosts to which the HTTP tool may send requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     host: Host,
-    /// The only allowed port; `None` stands for the default port of the scheme.
+    /// Only port that is allowed; `None` stands for the default port of the scheme.
     port: Option<u16>,
     /// Is `true` if plain HTTP is allowed for the host.
     clear: bool,
-    /// Is `true` if the host may lead to this machine or its network.
+    /// Is `true` if the host may lead to this machine or its own network.
     private: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Host {
     Any,
-    /// A single host, in the spelling of a URL.
+    /// A single host, in the spelling that URLs have.
     Is(String),
     /// All hosts below a domain: the text after the star, the dot included.
     Below(String),
@@ -33,8 +33,8 @@ impl Pattern {
         }
     }
 
-    /// Reads a pattern: `host` or `*.host`, with or without a port, with or without `http://`
-    /// before it.
+    /// Reads a pattern of hosts: `host` or `*.host`, with or without a port, with or without `http://` before it. The
+    /// error says why it is none.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let (clear, named) = match text.strip_prefix("http://") {
             Some(rest) => (true, rest),
@@ -69,8 +69,7 @@ impl Pattern {
         })
     }
 
-    /// Returns the pattern for hosts in this machine or its network, where plain HTTP is allowed
-    /// too.
+    /// Returns the pattern for hosts that may be on this machine or its network, where plain HTTP is allowed too.
     pub(super) fn private(self) -> Self {
         Pattern {
             clear: true,

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// HTTP method.
+/// HTTP method of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Method {
@@ -21,7 +21,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Returns `true` if the method only reads.
+    /// Returns `true` if the method only reads, so that calls with it need no approval.
     pub(super) fn reads(self) -> bool {
         matches!(self, Method::Get | Method::Head)
     }

@@ -99,7 +99,7 @@ pub struct HttpTool {
     max_bytes: usize,
     preview: usize,
     spec: OnceLock<ToolSpec>,
-    /// Clients, with the id of the runtime that drives their connections.
+    /// HTTP clients, with the id of the runtime that drives their connections; `None` before the first request.
     clients: Mutex<Option<(tokio::runtime::Id, Clients)>>,
 }
 
@@ -110,21 +110,21 @@ struct Clients {
     private: Client,
 }
 
-/// Secret that is sent to some hosts.
+/// Secret that the tool sends with requests to some hosts.
 struct Sent {
     to: Pattern,
     form: Form,
-    /// Name of the secret that is sent.
+    /// Name of the secret that is sent with requests.
     secret: String,
 }
 
-/// Form in which a secret is sent.
+/// Form in which a secret is sent with a request.
 enum Form {
-    /// A header, with a text before the secret.
+    /// The secret is sent in a header of this name, behind this text.
     Header(HeaderName, &'static str),
-    /// `Authorization: Basic`; the secret is `user:password`.
+    /// The secret is sent as `Authorization: Basic`; it is `user:password`.
     Basic,
-    /// A parameter of the query.
+    /// The secret is sent as a parameter of the query, with this name.
     Query(String),
 }
 
@@ -141,12 +141,12 @@ enum Form {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpArgs {
-    /// Absolute URL.
+    /// Absolute URL of the request.
     pub url: String,
-    /// HTTP method; `GET` by default.
+    /// HTTP method of the request; `GET` by default.
     #[serde(default)]
     pub method: Method,
-    /// Request body: JSON, or a string as plain text.
+    /// Request body: JSON, or a string as plain text; `None` for no body.
     #[serde(default)]
     pub body: Option<Json>,
     /// Headers that a tool of your own adds; a model cannot set them. A `content-type` goes before the one of the body.
@@ -173,7 +173,7 @@ impl Default for HttpTool {
 }
 
 impl HttpTool {
-    /// Creates a tool with an empty allow-list.
+    /// Creates a tool that may reach no host yet: its allow-list is empty.
     pub fn new() -> Self {
         HttpTool {
             name: "http_request".to_owned(),
@@ -295,7 +295,7 @@ impl HttpTool {
         self.send(host, Form::Query(parameter.into()), secret.into())
     }
 
-    /// Returns the names of the secrets that the tool sends.
+    /// Returns the names of the secrets that the tool sends with requests.
     pub fn secrets(&self) -> impl Iterator<Item = String> {
         self.sent.iter().map(|sent| sent.secret.clone())
     }

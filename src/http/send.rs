@@ -77,7 +77,7 @@ impl HttpTool {
         )))
     }
 
-    /// Checks whether the URL may be requested. Returns where it may lead.
+    /// Checks whether the URL may be requested. Returns the networks to which it may lead.
     fn check(&self, url: &Url, is_first: bool) -> Result<Place, HttpError> {
         let invalid = |what: &str| {
             Err(match is_first {
@@ -140,7 +140,7 @@ impl HttpTool {
             .map_err(|error| HttpError::of_transport(&error))
     }
 
-    /// Returns the secrets for this host. Over plain HTTP they are sent only to this machine.
+    /// Returns the secrets that are sent to the host of this URL. Over plain HTTP they are sent only to this machine.
     fn secrets_for(&self, url: &Url) -> impl Iterator<Item = &Sent> {
         let here = literal(url).is_some_and(|address| address.is_loopback())
             || url.host_str() == Some("localhost");
@@ -150,7 +150,7 @@ impl HttpTool {
             .filter(move |sent| hidden && sent.to.names(url))
     }
 
-    /// Returns the URL and the headers with the values of the secrets for its host.
+    /// Returns the URL and the headers of a request, with the values of the secrets for its host.
     async fn with_secrets(
         &self,
         url: &Url,
@@ -179,7 +179,7 @@ impl HttpTool {
         Ok((url, headers))
     }
 
-    /// Returns the answer, or the error that its status stands for.
+    /// Reads the response into an answer, or into the error that its status stands for.
     async fn answer(
         &self,
         response: Response,
@@ -206,7 +206,7 @@ impl HttpTool {
         }
     }
 
-    /// Returns the clients of the current runtime: a connection is driven by the runtime that opened it.
+    /// Returns the HTTP clients for the current runtime: a connection is driven by the runtime that opened it.
     fn clients(&self) -> Result<Clients, HttpError> {
         let runtime = tokio::runtime::Handle::current().id();
         let mut held = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,7 +241,7 @@ impl HttpTool {
     }
 }
 
-/// Returns the headers that a tool of the user's adds.
+/// Returns the headers that a tool of the user's adds to a request; an error if one cannot be sent.
 fn own(given: &BTreeMap<String, String>) -> Result<HeaderMap, HttpError> {
     let mut headers = HeaderMap::new();
     for (name, value) in given {
@@ -252,14 +252,14 @@ fn own(given: &BTreeMap<String, String>) -> Result<HeaderMap, HttpError> {
     Ok(headers)
 }
 
-/// Networks to which an allowed URL may lead.
+/// Networks to which an allowed URL may lead: the public internet, or also this machine and its network.
 #[derive(Clone, Copy)]
 enum Place {
     Public,
     Private,
 }
 
-/// Returns the address of a URL that names an address instead of a host name.
+/// Returns the address that a URL names in place of a host name; `None` if it names a host.
 fn literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     let host = host
@@ -269,7 +269,7 @@ fn literal(url: &Url) -> Option<IpAddr> {
     host.parse().ok()
 }
 
-/// Returns the URL that the server redirects to, if it does.
+/// Returns the URL to which the server redirects; `None` if it does not redirect.
 fn redirected(response: &Response, from: &Url) -> Result<Option<Url>, HttpError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);

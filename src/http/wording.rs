@@ -26,12 +26,12 @@ pub(super) fn not_a_url(error: &impl Display) -> String {
     format!("`url` is not an absolute URL: {error}")
 }
 
-/// `what` is one of the constants above.
+/// Text of the error of a URL that is not requested; `what` is one of the constants above.
 pub(super) fn url_refused(what: &str) -> String {
     format!("`url` {what}")
 }
 
-/// `what` is one of the constants above.
+/// Text of the error of a redirect that is not followed; `what` is one of the constants above.
 pub(super) fn redirect_refused(what: &str) -> String {
     format!("the server redirects: the URL {what}")
 }
@@ -47,7 +47,7 @@ pub(super) fn method_refused(method: &impl Display, allowed: &[String]) -> Strin
     )
 }
 
-/// `is_first` is `false` if the server redirects there.
+/// Text of the error of a host that is not allowed. `is_first` is `false` if the server redirects there.
 pub(super) fn host_refused(host: &str, allowed: &[String], is_first: bool) -> String {
     let allowed: Vec<_> = allowed.iter().map(|host| format!("`{host}`")).collect();
     let allowed = match &allowed[..] {
@@ -60,7 +60,8 @@ pub(super) fn host_refused(host: &str, allowed: &[String], is_first: bool) -> St
     }
 }
 
-/// `is_first` is `false` if the server redirects there.
+/// Text of the error of a host that may not be asked over plain HTTP. `is_first` is `false` if the server redirects
+/// there.
 pub(super) fn plain_http_refused(host: &str, is_first: bool) -> String {
     match is_first {
         true => format!("`{host}` may not be asked over plain HTTP; ask it over `https://`"),
@@ -81,7 +82,8 @@ pub(super) const CREDENTIALS_REFUSED: &str =
 pub(super) const ASKED_TOO_OFTEN: &str = "was asked too often";
 pub(super) const FAILED: &str = "failed";
 
-/// `what` is one of the constants above, `without` the server that got no secret, and `said` its answer.
+/// Text of the error for a failure status. `what` is one of the constants above, `without` the server that got no
+/// secret, and `said` its answer.
 pub(super) fn of_status(what: &str, status: u16, without: Option<&str>, said: &str) -> String {
     let without = match without {
         Some(server) => format!(
@@ -104,7 +106,7 @@ pub(super) const NOT_REACHED: &str = "cannot be reached";
 pub(super) const NOT_ASKED: &str = "cannot be asked";
 pub(super) const BROKE_OFF: &str = "broke off";
 
-/// `what` is one of the constants above.
+/// Text of the error for a failed connection; `what` is one of the constants above.
 pub(super) fn of_transport(host: &str, what: &str, error: &impl Display) -> String {
     format!("`{host}` {what}: {error}")
 }
@@ -126,7 +128,7 @@ pub(super) const HOW_HOSTS_ARE_WRITTEN: &str =
 pub(super) const HOST_UNREADABLE: &str = "it cannot be read";
 pub(super) const PORT_UNREADABLE: &str = "its port is no number";
 
-/// `why` is one of the constants above.
+/// Text of the error of a text that is no host; `why` is one of the constants above.
 pub(super) fn not_a_host(host: &str, why: &str) -> String {
     format!("`{host}` is no host: {why}")
 }

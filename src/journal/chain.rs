@@ -3,7 +3,7 @@
 use hmac_sha256::HMAC;
 use std::fmt;
 
-/// Key of a journal's digests.
+/// Key of the digests in a journal's file.
 ///
 /// With a key, lines that were altered, removed, inserted or moved without it are found when the journal is read.
 /// Lines that were cut off at the end are not found, because the rest is a complete journal. Without a key the
@@ -25,12 +25,12 @@ impl Key {
         Key(None)
     }
 
-    /// Returns `true` if there is a key.
+    /// Returns `true` if there is a key, so that changes by others are found.
     pub fn is_secret(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Returns the digest of a line that follows a line with the digest `before`.
+    /// Returns the digest of a line; `before` is the digest of the line before it.
     pub(super) fn digest(&self, before: &str, line: &[u8]) -> String {
         // Without a key, a key that is publicly known takes its place.
         let key = self.0.as_deref().unwrap_or(b"agents journal without a key");

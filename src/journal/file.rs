@@ -21,7 +21,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Version of the file's format.
+/// Version of the format of a journal's file.
 const FORMAT: u32 = 1;
 
 /// A journal in a file.
@@ -44,13 +44,13 @@ pub struct FileJournal {
 struct Inner {
     file: File,
     lines: Lines,
-    /// Length of the file up to its last whole line.
+    /// Length of the file up to its last whole line, in bytes.
     end: u64,
-    /// Reason why no more lines are written, after a write failed.
+    /// Reason why no more lines are written, after a write failed; `None` before that.
     failed: Option<JournalError>,
 }
 
-/// Lines of a file that have been read or written.
+/// Lines of a journal's file that have been read or written.
 struct Lines {
     key: Key,
     /// Digest of the last line; empty before the first one.
@@ -121,7 +121,7 @@ impl FileJournal {
         &self.path
     }
 
-    /// Returns all entries so far.
+    /// Returns all entries of the journal so far.
     pub fn entries(&self) -> Vec<Entry> {
         self.lock().lines.entries.clone()
     }
@@ -177,7 +177,7 @@ impl Inner {
         Ok(cut)
     }
 
-    /// Writes the first line to the file.
+    /// Writes the first line of a new journal, which names the format and whether there is a key.
     fn begin(&mut self) -> io::Result<()> {
         let (digest, line) = header(&self.lines.key);
         self.file.set_len(0)?;
@@ -189,7 +189,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Writes one line, and waits until it is on the disk.
+    /// Writes one line with these entries, and waits until it is on the disk.
     fn append(&mut self, entries: Vec<Entry>) -> Result<(), JournalError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -219,7 +219,7 @@ impl Inner {
     }
 }
 
-/// Returns the first line of a journal and its digest.
+/// Returns the first line of a journal's file, and its digest.
 fn header(key: &Key) -> (String, String) {
     let keyed = key.is_secret();
     let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
@@ -237,14 +237,14 @@ impl Lines {
         }
     }
 
-    /// Returns the line for these entries and its digest.
+    /// Returns the next line of the file, with these entries, and its digest.
     fn next(&self, entries: &str) -> (String, String) {
         let digest = self.key.digest(&self.digest, entries.as_bytes());
         let line = format!("{{\"digest\":\"{digest}\",\"entries\":{entries}}}\n");
         (digest, line)
     }
 
-    /// Reads all complete lines, and returns their length in bytes.
+    /// Reads all complete lines of the file, and returns their length in bytes. A line that was altered is an error.
     fn read(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let last = bytes.iter().rposition(|byte| *byte == b'\n');
         let whole = last.map_or(0, |at| at + 1);

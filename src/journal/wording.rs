@@ -10,7 +10,7 @@ pub(super) fn of_other_format(found: u32, known: u32) -> String {
     format!("the journal has format {found}; this version reads format {known}")
 }
 
-/// `entry` is the number of the entry that the line should begin with.
+/// Text of the error of a line that was altered. `entry` is the number of the entry that the line should begin with.
 pub(super) fn line_altered(line: usize, entry: u64) -> String {
     format!(
         "line {line} was altered, or lines before it are missing; it should begin with entry {entry}"

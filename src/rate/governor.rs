@@ -31,17 +31,17 @@ pub struct GovernorLimiter {
 struct Limit {
     tools: Pattern,
     rate: Rate,
-    /// Limiter that enforces this rate; `None` if no call is allowed.
+    /// Limiter that enforces this limit; `None` if the limit allows no call at all.
     limiter: Option<DefaultKeyedRateLimiter<(String, String)>>,
 }
 
 impl GovernorLimiter {
-    /// Creates a limiter without limits.
+    /// Creates a limiter that limits no tool yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a limit for each of the tools whose names match.
+    /// Adds a limit for each of the tools whose names match the pattern.
     #[must_use]
     pub fn limit(mut self, tools: impl Into<Pattern>, rate: Rate) -> Self {
         let quota = NonZeroU32::new(rate.times()).and_then(|times| {

@@ -6,17 +6,17 @@ use crate::{
 };
 use agents_core::run::Timestamp;
 
-/// Default width of a line, in columns.
+/// Default width of a timeline's line, in columns.
 pub(super) const WIDTH: usize = 100;
 
-/// Width of the bar of the whole run, in columns.
+/// Width of the bar that stands for the whole run, in columns.
 const BAR: usize = 20;
 
-/// Common layout of lines that stand below each other.
+/// Layout that the lines of a timeline have in common.
 pub(super) struct Sheet {
     start: Timestamp,
     now: Timestamp,
-    /// Width of the column of names.
+    /// Width of the column of names, in columns of the terminal.
     names: usize,
     width: usize,
     /// Is `false` if each line is drawn when its step ends: the length of the whole run, which
@@ -78,8 +78,8 @@ impl Sheet {
         line.trim_end().to_owned()
     }
 
-    /// Returns the bar, which shows when in the run the step took place. The bar is at least one
-    /// character long.
+    /// Returns the bar of a row, which shows when in the run the step took place. The bar is at least one character
+    /// long.
     fn bar(&self, row: &Row) -> String {
         let whole = self.now.since(self.start).as_millis().max(1);
         let place = |at: Timestamp| {

@@ -4,8 +4,8 @@ use agents_core::{
 };
 use serde_json::json;
 
-/// Returns a note about a call that was given up, if this is the error of one. The note says how severe the
-/// failure was, how it was settled and by whom, and why the call was given up.
+/// Returns a note for the row of a call that was given up with an escalation; `None` for any other error. The note says
+/// how severe the failure was, how it was settled and by whom, and why the call was given up.
 pub(super) fn escalated(error: &ErrorRecord, all: &[EscalationReceipt]) -> Option<String> {
     let details = error.details.as_ref()?;
     let severity = details.get("severity")?.as_str()?;

@@ -67,13 +67,13 @@ struct Live<W> {
     rows: Vec<Row>,
     /// Escalations that have not been settled yet.
     raised: Vec<Escalation>,
-    /// Ended calls whose escalations have not been settled yet: place and receipt of each.
+    /// Calls that have ended, and whose escalations have not been settled yet: place and receipt of each.
     unsettled: Vec<(String, Arc<ToolEnvelope>)>,
     /// Receipts of the escalations that have been settled.
     escalations: Vec<EscalationReceipt>,
-    /// Reason why the run ends without an answer.
+    /// Reason why the run ends without an answer; `None` as long as none is known.
     why: Option<String>,
-    /// Number of lines drawn last time, to be drawn over.
+    /// Number of lines that were drawn last time, and are drawn over.
     drawn: usize,
 }
 
@@ -96,8 +96,8 @@ impl<W: Write> Live<W> {
         self.out.flush()
     }
 
-    /// Changes the rows as the event says. Returns the indices of the rows that have ended, or `None` if nothing
-    /// visible changed.
+    /// Changes the rows of the timeline as the event says. Returns the indices of the rows that have ended, or `None`
+    /// if nothing visible changed.
     fn take_in(&mut self, event: &Event, now: Timestamp) -> Option<Vec<usize>> {
         let place = &event.place;
         match &event.kind {
@@ -287,7 +287,8 @@ impl<W: Write> Live<W> {
         Some(vec![index])
     }
 
-    /// Draws over the lines drawn last time: the last rows that fit on the screen, or, if `whole`, all rows.
+    /// Draws the timeline over the lines drawn last time: the last rows that fit on the screen, or, if `whole`, all
+    /// rows.
     fn draw(&mut self, now: Timestamp, whole: bool) -> io::Result<()> {
         let colour = std::env::var_os("NO_COLOR").is_none();
         let Some(sheet) = Sheet::over(&self.rows, now, colour, columns()) else {
@@ -313,7 +314,8 @@ impl<W: Write> Live<W> {
     }
 }
 
-/// Returns the maximum width of a line. Lines are redrawn in place, so the terminal must not wrap them.
+/// Returns the maximum width of a line on this terminal. Lines are redrawn in place, so the terminal must not wrap
+/// them.
 fn columns() -> usize {
     size("COLUMNS", 80) - 1
 }

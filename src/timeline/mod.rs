@@ -104,14 +104,14 @@ pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
 }
 
 impl Timeline {
-    /// Turns colours on or off.
+    /// Turns the timeline's colours on or off.
     #[must_use]
     pub fn colour(mut self, colour: bool) -> Self {
         self.colour = colour;
         self
     }
 
-    /// Sets the maximum width in columns; 100 by default.
+    /// Sets the maximum width of the timeline in columns; 100 by default.
     #[must_use]
     pub fn width(mut self, columns: usize) -> Self {
         self.width = columns;
@@ -131,7 +131,7 @@ impl fmt::Display for Timeline {
     }
 }
 
-/// Returns a row for each step, below the row of the step around it.
+/// Returns a row of the timeline for each step, below the row of the step around it.
 fn rows(
     steps: &[TraceStep],
     outputs: &AgentOutputs,

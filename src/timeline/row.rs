@@ -9,10 +9,10 @@ use agents_core::{
     run::{RepairKind, Timestamp, ToolEnvelope},
 };
 
-/// Line of a timeline.
+/// Line of a timeline: one step of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Place of the step in the run.
+    /// Place in the run of the step.
     pub(super) place: String,
     pub(super) depth: usize,
     pub(super) kind: Kind,
@@ -20,9 +20,9 @@ pub(super) struct Row {
     pub(super) start: Timestamp,
     /// End of the step; `None` while it is in progress.
     pub(super) end: Option<Timestamp>,
-    /// Facts beside the result, such as `cached`; shown in parentheses.
+    /// Facts about the step beside its result, such as `cached`; shown in parentheses.
     pub(super) facts: Vec<String>,
-    /// Result of the step, or its current activity.
+    /// Result of the step in words, or its current activity.
     pub(super) note: String,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Agent,
     Turn,
     Call,
-    /// A step of any kind that failed.
+    /// A step of any kind has failed.
     Failed,
 }
 
@@ -40,7 +40,7 @@ pub(super) const ANSWERED: &str = "answered";
 /// Note on a turn whose answer was refused.
 pub(super) const REFUSED: &str = "refused";
 
-/// Returns `true` if the first place lies within the second.
+/// Returns `true` if the first place of a run lies within the second.
 pub(super) fn within(inner: &str, outer: &str) -> bool {
     match inner.strip_prefix(outer) {
         Some(rest) => rest.starts_with(['/', '.']) || (outer.is_empty() && !rest.is_empty()),
@@ -48,7 +48,7 @@ pub(super) fn within(inner: &str, outer: &str) -> bool {
     }
 }
 
-/// Returns the skill that took the work over at this place, if one did.
+/// Returns the skill that took the work over at this place after an escalation; `None` if none did.
 fn taken_over_by(place: &str) -> Option<&str> {
     let last = place.rsplit('/').next()?;
     let (skill, _nth) = last.strip_prefix("skill:")?.rsplit_once('.')?;
@@ -120,7 +120,7 @@ impl Row {
         self
     }
 
-    /// Marks an answer as partial: less than what was asked for.
+    /// Marks the row's answer as partial: incomplete.
     pub(super) fn partial(mut self, partial: bool) -> Row {
         if partial && self.kind != Kind::Failed {
             self.facts = vec!["partial".to_owned()];
@@ -128,7 +128,7 @@ impl Row {
         self
     }
 
-    /// Sets the reason why there is no answer.
+    /// Sets the reason why the agent of this row gave no answer.
     pub(super) fn because(mut self, why: String) -> Row {
         if self.kind == Kind::Failed {
             self.note = why;
@@ -136,7 +136,7 @@ impl Row {
         self
     }
 
-    /// Adds the reply of the model to the row; `None` means that the model did not reply and will not.
+    /// Adds the model's reply to the row of a turn; `calls` is `None` if the model did not reply and will not.
     pub(super) fn replied(mut self, calls: Option<usize>, usage: Usage) -> Row {
         self.note = match calls {
             None => {
@@ -159,8 +159,7 @@ impl Row {
         self
     }
 
-    /// Fills the row of a call from its receipt. `escalations` are the settled escalations of the
-    /// run.
+    /// Fills the row of a call from its receipt. `escalations` are the receipts of the run's settled escalations.
     pub(super) fn settled(
         mut self,
         receipt: &ToolEnvelope,

@@ -21,23 +21,25 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 
-/// The content of the history's slot.
+/// Encoded conversation, kept between requests in the slot of the history.
 #[derive(Default)]
 struct Encoded {
-    /// Declarations of the tools that were last offered, as the run gives them.
+    /// Declarations of the tools that the last request offered, in the JSON of the run.
     declared: String,
-    /// Declarations of these tools as the server takes them, without the last bracket; empty if the prompt describes them.
+    /// Declarations of the tools that the last request offered, in the JSON of the server, without the last bracket;
+    /// empty if the prompt describes the tools.
     tools: Vec<u8>,
     is_prompted: bool,
     message_count: usize,
-    /// Blocks of the system prompt, each with a comma after it.
+    /// JSON of the blocks of the system prompt, each with a comma after it.
     system: Vec<u8>,
-    /// Messages; the last one is open.
+    /// JSON of the messages; the last one is open, since more content of its role may follow.
     messages: Vec<u8>,
     /// Role of the last message, to which content of the same role is added.
     role: Option<Role>,
     has_reply: bool,
-    /// Is `true` if the model waits for results, and its reply has no thinking in front.
+    /// Is `true` if the model waits for results of its calls, and its last reply has no thinking in front. Thinking is
+    /// then left out of the request.
     lacks_thinking: bool,
 }
 
@@ -47,7 +49,7 @@ enum Role {
     Assistant,
 }
 
-/// Encodes the body of a request. A reply that the server has `paused` follows the conversation.
+/// Encodes the body of a request as JSON. A reply that the server has `paused` follows the conversation.
 pub(crate) fn body(
     template: &RequestTemplate,
     config: &Config,
@@ -140,8 +142,8 @@ fn put_output(body: &mut Vec<u8>, config: &Config, request: &Request<'_>) {
 }
 
 impl Encoded {
-    /// Encodes the new messages. Starts over if the kept bytes were made for other tools that the prompt describes, or
-    /// cover more messages than there are.
+    /// Encodes the messages that are new since the last request. It starts over if the kept bytes were made for other
+    /// tools that the prompt describes, or cover more messages than there are.
     fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], takes_tools: bool) {
         let declared = request.tools_json().unwrap_or_default();
         let has_changed = self.declared != declared && request.has_tools();
@@ -175,7 +177,7 @@ impl Encoded {
         self.message_count = messages.len();
     }
 
-    /// Encodes a reply that the server has paused. It is not kept in the slot.
+    /// Encodes a reply that the server has paused. It is not kept in the slot, since it is not finished.
     fn begun(&self, paused: Option<&Reply>) -> Vec<u8> {
         let mut begun = Encoded {
             role: self.role,
@@ -187,7 +189,8 @@ impl Encoded {
         begun.messages
     }
 
-    /// Describes the tools, in front of the first message; returns the messages that are left.
+    /// Describes the tools in front of the first message, for a model that takes none by the API; returns the messages
+    /// that are left.
     fn push_instructions<'m>(
         &mut self,
         request: &Request<'_>,
@@ -247,7 +250,7 @@ impl Encoded {
         }
     }
 
-    /// Prepares for the next block: opens a message of this role, unless the last one has it.
+    /// Prepares for the next block of content: opens a message of this role, unless the last one has it.
     fn block(&mut self, role: Role) {
         let out = &mut self.messages;
         if self.role == Some(role) {
@@ -397,7 +400,7 @@ fn put_media(out: &mut Vec<u8>, media: &Media) {
     put(out, &block);
 }
 
-/// Returns the text of a text file: the server takes files as text, or as PDF.
+/// Returns the text of a text file; `None` for any other file. The server takes files as text, or as PDF.
 fn text_of(media: &Media, data: &str) -> Option<String> {
     let is_text =
         media.media_type().starts_with("text/") || media.media_type() == "application/json";
@@ -405,7 +408,7 @@ fn text_of(media: &Media, data: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the id of a call in the characters that the server accepts: other models give other ids.
+/// Returns the id of a call with `_` for each character that the server refuses: other models give other ids.
 fn id(id: &str) -> String {
     valid(id, usize::MAX, "call")
 }

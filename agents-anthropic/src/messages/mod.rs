@@ -9,5 +9,5 @@ pub(crate) use encode::body;
 pub use reply::MessagesReply;
 pub(crate) use reply::joined;
 
-/// Name under which thinking is kept that goes back to the server.
+/// Name under which a reply keeps the thinking that goes back to the server with the next request.
 const PROVIDER: &str = "anthropic";

@@ -6,25 +6,25 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Block of a reply, as the order of its content needs it.
+/// Block of a reply, as far as the order of the blocks has to be kept: its content is in the message.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
-    /// Part of the message's text, by its number of bytes.
+    /// Text of the reply: so many bytes of the message's text.
     Text(usize),
-    /// Part of the message's text with citations that the server wants back.
+    /// Text with citations that the server wants back.
     Cited {
         /// Number of bytes of the message's text that the block has.
         length: usize,
         citations: Vec<Box<RawValue>>,
     },
-    /// The next of the message's calls.
+    /// Call of a tool: the next of the message's calls.
     Call,
-    /// A part of the message's reasoning.
+    /// Thinking of the reply: a part of the message's reasoning.
     Thinking {
         /// Number of bytes of the message's reasoning that the block has.
         length: usize,
-        /// Signature, without which the server refuses its own thinking.
+        /// Signature of the thinking, without which the server refuses to take it back; `None` if the server sent none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
@@ -32,13 +32,13 @@ pub(super) enum Place {
     Block(Box<RawValue>),
 }
 
-/// A block of a message that goes back to the server.
+/// Block of a message that goes back to the server, with its content.
 pub(super) enum Piece<'a> {
     Text {
         text: &'a str,
         citations: &'a [Box<RawValue>],
     },
-    /// Call with this number among the calls of the message.
+    /// Call of the message, by its number, counting from 0.
     Call(usize),
     Thinking {
         text: &'a str,
@@ -54,7 +54,8 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Returns the blocks in their order, or `None` if the order was made for another message.
+/// Returns the blocks of a message with their content, in order; `None` if the order does not fit the message, since it
+/// was made for another one.
 pub(super) fn pieces<'a>(
     order: &'a [Place],
     mut text: &'a str,

@@ -27,7 +27,7 @@ pub struct MessagesReply {
     blocks: Vec<Block>,
     finish: Option<FinishReason>,
     refusal: Option<String>,
-    /// Number of tokens read, as the server counts them at the beginning of a stream.
+    /// Tokens of the reply, as the server counts them at the beginning of a stream.
     usage_at_start: Option<Usage>,
     usage: Option<Usage>,
     is_ended: bool,
@@ -43,7 +43,7 @@ struct Block {
 enum Content {
     Text {
         text: String,
-        /// Citations that go back to the server.
+        /// Citations of the text that go back to the server.
         citations: Vec<Box<RawValue>>,
     },
     Thinking {
@@ -52,10 +52,10 @@ enum Content {
     },
     Call {
         call: ToolCall,
-        /// Arguments that came with the beginning of the call; they apply if no fragments follow.
+        /// Arguments that came with the beginning of the call, as JSON; they apply if no fragments follow.
         input: String,
     },
-    /// A block that goes back to the server as it came.
+    /// Block that is neither text nor call nor thinking; it goes back to the server as it came.
     Other {
         json: Box<RawValue>,
         input: String,
@@ -207,7 +207,7 @@ impl MessagesReply {
         Ok(())
     }
 
-    /// Begins a block of the content.
+    /// Begins a block of the reply's content.
     fn begin(
         &mut self,
         index: Option<u64>,
@@ -266,7 +266,7 @@ impl MessagesReply {
             .rfind(|block| index.is_none() || block.index == index)
     }
 
-    /// Adds a fragment to the block that it belongs to.
+    /// Adds a fragment to the block of this index, and passes it to the sink.
     fn add(&mut self, index: Option<u64>, piece: Piece<'_>, sink: Sink<'_>) {
         if self.block(index).is_none() {
             // Some gateways leave out the beginning of a text.
@@ -327,7 +327,7 @@ impl MessagesReply {
     }
 }
 
-/// Parses a part of an event, if it is there.
+/// Parses a part of an event from its JSON; `None` if the event does not have the part.
 fn parse<'a, T: Deserialize<'a>>(json: Option<&'a RawValue>) -> Result<Option<T>, Problem> {
     let Some(json) = json else { return Ok(None) };
     serde_json::from_str(json.get())
@@ -357,7 +357,8 @@ fn wanted_back(citation: &RawValue) -> Option<Box<RawValue>> {
     is_wanted.then(|| citation.to_owned())
 }
 
-/// Returns the reasoning with the order of the blocks; without it, if a message says as much itself.
+/// Returns the reasoning of a reply with the order of its blocks, to be sent back later. The order is left out if the
+/// message alone leads to the same blocks.
 fn with_order(text: String, order: &[Place]) -> Option<Thinking> {
     let says_more = |place: &Place| {
         matches!(
@@ -395,7 +396,7 @@ pub(crate) fn joined(paused: Reply, rest: Reply) -> Reply {
     }
 }
 
-/// Returns the order of a reply's blocks.
+/// Returns the order of a reply's blocks, which was kept with its reasoning.
 fn order_of(reply: &Reply) -> Vec<Place> {
     let thinking = reply.thinking.as_ref();
     let kept = thinking.and_then(|thinking| thinking.opaque(PROVIDER));
@@ -409,7 +410,7 @@ fn order_of(reply: &Reply) -> Vec<Place> {
         })
 }
 
-/// Returns a block with the parts that arrived later.
+/// Returns the JSON of a block with the parts that arrived in later events.
 fn whole(json: Box<RawValue>, input: &str, summary: Option<String>) -> Box<RawValue> {
     if input.is_empty() && summary.is_none() {
         return json;

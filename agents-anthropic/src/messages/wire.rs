@@ -36,7 +36,7 @@ pub(super) struct Message<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-/// Next fragment of a block, or the end of the message.
+/// Next fragment of a block, or the values at the end of the message.
 #[derive(Deserialize)]
 pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
@@ -49,7 +49,7 @@ pub(super) struct Delta<'a> {
     pub(super) partial_json: Text<'a>,
     #[serde(borrow)]
     pub(super) citation: Option<&'a RawValue>,
-    /// Part of a summary, which the server made of a conversation that is too long.
+    /// Part of a summary that the server has made of a conversation that is too long.
     #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -76,10 +76,10 @@ pub(super) struct Block<'a> {
     pub(super) id: Text<'a>,
     #[serde(borrow, default)]
     pub(super) name: Text<'a>,
-    /// Citations of a text; settings, if the block is no text.
+    /// Citations of a text. In a block that is no text, the field has settings.
     #[serde(borrow)]
     pub(super) citations: Option<&'a RawValue>,
-    /// Arguments as written, since parsed numbers would be rounded.
+    /// Arguments of a call as the server wrote them, since parsed numbers would be rounded.
     #[serde(borrow)]
     pub(super) input: Option<&'a RawValue>,
 }
@@ -100,7 +100,7 @@ pub(super) struct Usage {
     iterations: Option<Vec<Iteration>>,
 }
 
-/// A part of the work for a reply.
+/// Counts of one part of the work for a reply, such as a summary.
 #[derive(Deserialize)]
 struct Iteration {
     #[serde(default, rename = "type")]
@@ -145,13 +145,14 @@ impl Usage {
         serde_json::from_str(json.get()).ok()
     }
 
-    /// Removes the number of tokens written: at the beginning of a stream, it is close to zero.
+    /// Removes the number of tokens that were written: at the beginning of a stream it is close to zero, and the end
+    /// has the real one.
     pub(super) fn at_start(mut self) -> Self {
         self.whole.output_tokens = None;
         self
     }
 
-    /// Takes over the counts of an earlier event.
+    /// Takes the counts that this event lacks from an earlier event.
     pub(super) fn or(self, before: Option<Usage>) -> Usage {
         let Some(before) = before else { return self };
         Usage {
@@ -160,8 +161,8 @@ impl Usage {
         }
     }
 
-    /// Returns the tokens as `agents` counts them. The tokens of summaries are billed, but the server does not include
-    /// them.
+    /// Returns the tokens as `agents` counts them. The tokens of summaries are added: they are billed, but the server
+    /// does not include them.
     pub(super) fn read(&self) -> agents_core::model::Usage {
         let mut usage = self.whole.read();
         let summaries = self.iterations.iter().flatten();

@@ -5,7 +5,7 @@ use crate::{args::ApprovalsArgs, failure::Failure, out::Out, session::Session, t
 use agents_runtime::Request;
 use agents_store::{ApprovalFilter, ApprovalStatus};
 
-/// Returns the open requests that exist for this session, of one run or of all.
+/// Returns the open requests for approval that the user of the command may see, of one run or of all.
 pub(super) async fn pending(session: &Session, run: Option<&str>) -> Result<Vec<Request>, Failure> {
     let mut filter = ApprovalFilter {
         tenant: session.tenant.clone(),

@@ -6,7 +6,7 @@ use agents_runtime::{AuditRecord, Head};
 use agents_store::{AuditFilter, PLATFORM};
 use std::path::Path;
 
-/// Prints the events of the trail. As a table it has no reasons, which may be long; `--json` has all.
+/// Prints the events of the audit trail. As a table it has no reasons, which may be long; `--json` has all.
 pub(crate) async fn audit(
     session: &Session,
     asked: &AuditArgs,
@@ -57,13 +57,13 @@ fn print(page: &[AuditRecord], out: &mut Out) -> Result<(), Failure> {
     table.print(out)
 }
 
-/// Prints the heads as lines of JSON, which `agents verify --heads` reads.
+/// Prints the last event of each run's audit trail as lines of JSON, which `agents verify --heads` reads.
 pub(crate) async fn heads(session: &Session, out: &mut Out) -> Result<(), Failure> {
     let heads = session.client().audit().heads().await?;
     heads.iter().try_for_each(|head| out.object(head))
 }
 
-/// Checks the trail. A trail that was changed ends with the exit code 1.
+/// Checks the audit trail for changes. If it was changed, the command ends with the exit code 1.
 pub(crate) async fn verify(
     session: &Session,
     heads: Option<&Path>,

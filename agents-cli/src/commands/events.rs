@@ -11,12 +11,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Names and numbers in the data of events, which are no contents of the run.
+/// Names of the fields in the data of events that are no contents of the run, so that they may be printed.
 const NAMES: [&str; 9] = [
     "tool", "model", "skill", "to", "fixer", "turn", "attempt", "ok", "by",
 ];
 
-/// Event without contents.
+/// Event without the contents of the run, as it is printed.
 #[derive(Serialize)]
 struct Bare {
     seq: u64,

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use agents_core::{run::Timestamp, tool::Risk};
 use std::{io::Read, path::Path};
 
-/// Returns a time in whole seconds.
+/// Returns a time as text, without the fractions of seconds.
 fn seconds(at: Timestamp) -> String {
     let text = at.to_string();
     match text.split_once('.') {

@@ -7,7 +7,7 @@ use agents_store::{End, HeldKind, Run, RunFilter, RunStatus};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Run as programs read it.
+/// Run as JSON, which programs read.
 #[derive(Serialize)]
 pub(super) struct RunObject<'a> {
     run_id: &'a str,

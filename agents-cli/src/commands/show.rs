@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Run as programs read it, with its calls and requests.
+/// Run as JSON, which programs read, with its calls and requests.
 #[derive(Serialize)]
 struct ShownRun<'a> {
     #[serde(flatten)]
@@ -31,14 +31,14 @@ struct ShownRun<'a> {
     requests: &'a [Request],
 }
 
-/// Call of a run. Contents are shown only if they were asked for.
+/// Call of a run as JSON. Contents are in it only if they were asked for.
 #[derive(Serialize)]
 struct ShownCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     call_id: Option<&'a str>,
     tool: &'a str,
     version: &'a str,
-    /// `ok`, `failed` or `open`.
+    /// Word for the result of the call: `ok`, `failed` or `open`.
     result: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<Code>,

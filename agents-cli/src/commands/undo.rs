@@ -6,7 +6,7 @@ use agents_core::{run::Timestamp, tool::Risk};
 use agents_store::{Execution, ExecutionFilter};
 use serde::Serialize;
 
-/// Execution as programs read it, without its contents.
+/// Execution as JSON, which programs read, without its contents.
 #[derive(Serialize)]
 struct ExecutionObject<'a> {
     execution_id: &'a str,

@@ -120,7 +120,7 @@ impl Secrets for Credentials {
     }
 }
 
-/// Returns the key under which a credential is stored; `None` if a user would own it.
+/// Returns the key under which a credential of this owner is stored; `None` for a user, who cannot own one.
 fn key_of(owner: &SecretOwner, name: &str) -> Option<CredentialKey> {
     let (org_id, domain_id) = match owner {
         SecretOwner::Org { org_id } => (org_id.clone(), String::new()),

@@ -21,31 +21,32 @@ const REFRESH: Duration = Duration::from_secs(30);
 const LEASE: Duration = Duration::from_secs(90);
 /// Longest time that a request waits for the refresh of another process.
 const PATIENCE: Duration = Duration::from_secs(35);
-/// Time between two looks at whether another process is done.
+/// Time between two looks at whether another process has refreshed the token.
 const POLL: Duration = Duration::from_millis(50);
 /// Time for which a token server that has failed is not asked again.
 const PAUSE: Duration = Duration::from_secs(5);
-/// Number of times that a new token is written before the process keeps it.
+/// Number of times that a process tries to store a new token before it keeps the token itself.
 const WRITES: u32 = 5;
 
-/// Refreshes of this process, one at a time for each credential.
+/// State of each credential in this process, behind a lock: one refresh at a time.
 #[derive(Default)]
 pub(super) struct Slots(Mutex<HashMap<CredentialKey, Arc<tokio::sync::Mutex<Slot>>>>);
 
 /// Knowledge of this process about a credential, in addition to the row in the store.
 #[derive(Default)]
 struct Slot {
-    /// New bundle that could not be stored, and the version that it replaces.
+    /// New tokens that could not be stored, and the version that they replace; `None` if there are none.
     unsaved: Option<(String, Bundle)>,
-    /// Last failure of the token server: the version that was to be refreshed, the time, and the reason.
+    /// Last failure of the token server: the version that was to be refreshed, the time, and the reason; `None` if
+    /// there was none.
     failed: Option<(String, Instant, String)>,
 }
 
-/// Result of reading a credential from the store.
+/// Result of reading a credential from the store before it is refreshed.
 enum Seen {
-    /// Value to send; `None` if there is no credential.
+    /// The credential can be sent: its value; `None` if there is no credential.
     Fresh(Option<SecretString>),
-    /// Bundle whose token expires soon, or has expired, and its version.
+    /// The token expires soon, or has expired: the tokens, and their version.
     Stale(Bundle, String),
 }
 
@@ -85,8 +86,8 @@ impl Shared {
         })
     }
 
-    /// Returns the value of a credential after a refresh of its token; if somebody else has refreshed the token, none
-    /// is needed.
+    /// Refreshes the token of a credential, and returns the credential's value. If somebody else has refreshed the
+    /// token, this is not needed.
     async fn refreshed(&self, key: &CredentialKey) -> Result<Option<SecretString>, String> {
         let slot = self.slots.of(key);
         let mut slot = slot.lock().await;
@@ -156,15 +157,16 @@ impl Shared {
         answer.map_err(|error| error.to_string())
     }
 
-    /// Lets others refresh the token before the lease ends. If that fails, they wait for its end.
+    /// Ends the lease on a credential, so that others may refresh it. If that fails, they wait for the end of its time.
     async fn release(&self, key: &CredentialKey, holder: &str) {
         if let Err(error) = self.store.release_credential(key, holder).await {
             tracing::warn!(credential = key.name, org = key.org_id, %error, "a lease is not released");
         }
     }
 
-    /// Stores the bundle that follows a version, with this many writes at most. If the store fails, this process keeps the
-    /// bundle, and stores it with the next request. Returns `false` if the credential was changed or removed in the meantime: then the bundle is of no use.
+    /// Stores new tokens in place of those of a version, with this many tries at most. If the store fails, this process
+    /// keeps the tokens, and stores them with the next request. Returns `false` if the credential was changed or
+    /// removed in the meantime: then the tokens are of no use.
     async fn store_next(
         &self,
         key: &CredentialKey,
@@ -194,7 +196,7 @@ impl Shared {
     }
 }
 
-/// Writes up to `writes` times, as long as the store fails. Returns the result of the last write.
+/// Tries a write up to `writes` times, as long as the store fails. Returns the result of the last try.
 async fn tried<F: Future<Output = Result<bool, StoreError>>>(
     writes: u32,
     write: impl Fn() -> F,
@@ -217,7 +219,7 @@ impl Slots {
 }
 
 impl Slot {
-    /// Returns why the token of this version was not refreshed a moment ago.
+    /// Returns the reason why the token of this version could not be refreshed a moment ago; `None` if nothing failed.
     fn failure_of(&self, version: &str) -> Option<&str> {
         let (of, at, why) = self.failed.as_ref()?;
         (of == version && at.elapsed() < PAUSE).then_some(why)

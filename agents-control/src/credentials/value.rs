@@ -53,7 +53,7 @@ impl fmt::Debug for CredentialValue {
     }
 }
 
-/// Form in which a credential is encrypted.
+/// Form of a credential as JSON, in which it is encrypted.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Stored {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 /// Time after which a hold that nobody has settled counts as spent. A request is over before that: a server may send
 /// nothing for half a minute at most, and the length of a reply is bounded.
 const EXPIRES: Duration = Duration::from_secs(600);
-/// Longest time that a call waits until its rate limit lets it pass.
+/// Longest time that a call waits until its rate limit lets it pass; then it fails.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Money that is held in the store for one request to a model.
@@ -22,13 +22,14 @@ pub(super) struct Holding {
     /// Amount that is held for the request; `None` if its price is not known.
     pub(super) amount: Option<u64>,
     cap: Option<u64>,
-    /// Tracing span of the request, once it is sent.
+    /// `tracing` span of the request, once the request is sent.
     pub(super) span: Span,
     is_open: bool,
 }
 
 impl Call<'_> {
-    /// Holds the largest cost of a request that goes through this circuit. With it, the intent to send the request is stored.
+    /// Holds the largest cost of a request that is about to be sent. With it, the store has the intent to send the
+    /// request. `circuit` is the name of the circuit that the request goes through.
     pub(super) async fn hold(
         &mut self,
         to: &Candidate,
@@ -123,8 +124,8 @@ fn bytes(request: &Request<'_>) -> u64 {
 }
 
 impl Holding {
-    /// Settles the hold. Returns `true` if the day's sum has just reached 80 % of the cap. If the store fails, the
-    /// reply is returned all the same, and the hold counts as spent when its time is over.
+    /// Ends the hold with what the request has cost. Returns `true` if the day's sum has just reached 80 % of the cap.
+    /// If the store fails, the reply is returned all the same, and the hold counts as spent when its time is over.
     pub(super) async fn settle(mut self, settlement: Settlement) -> bool {
         self.is_open = false;
         let settlement = Settlement {
@@ -143,7 +144,7 @@ impl Holding {
 }
 
 impl Drop for Holding {
-    /// Settles the hold of a request that was cut off: what was held counts as spent.
+    /// Ends the hold of a request that was cut off: what was held counts as spent.
     fn drop(&mut self) {
         if !self.is_open {
             return;

@@ -20,7 +20,7 @@ use std::{sync::OnceLock, time::Duration};
 use tokio::time::sleep;
 use verdict::Verdict;
 
-/// Number of times that a request is sent again to the same model.
+/// Maximum number of times that a request is sent again to the same model.
 const RETRIES: u32 = 3;
 /// Longest time until the reply begins, if there is another model to ask.
 const FIRST_TOKEN: Duration = Duration::from_secs(10);
@@ -52,7 +52,7 @@ pub struct Sent {
     pub cost: Option<Cost>,
 }
 
-/// Request to the models of a profile, one after the other, until one answers.
+/// Request that is on its way: it is sent to the models of a profile, one after the other, until one answers.
 struct Call<'a> {
     plane: &'a Plane,
     scope: &'a Scope,
@@ -60,9 +60,9 @@ struct Call<'a> {
     request: Request<'a>,
     streamed: &'a Streamed,
     sends: Vec<Sent>,
-    /// Is `true` if the call was counted for the rate limit already.
+    /// Is `true` if the call has been counted for the rate limit, so that a second request for it is not.
     is_counted: bool,
-    /// Number of bytes of the request, once it is needed.
+    /// Number of bytes of the request, computed when it is needed.
     bytes: OnceLock<u64>,
     failed: Option<Failed>,
 }
@@ -76,7 +76,7 @@ struct Failed {
     all: ModelError,
 }
 
-/// Result of asking one model of the chain.
+/// Result of asking one model of the profile, which decides whether the next one is asked.
 enum Asked {
     Answered(Box<Reply>),
     /// The model failed, and the next model of the profile may answer.
@@ -153,7 +153,7 @@ impl Answer {
 }
 
 impl Call<'_> {
-    /// Asks one model of the chain, again if that may help.
+    /// Asks one model of the profile, and asks it again if that may help.
     async fn ask(&mut self, candidate: &Candidate, is_last: bool) -> Asked {
         let id = format!("{}/{}", candidate.provider, candidate.model);
         let client = match self.client(candidate).await {
@@ -217,7 +217,7 @@ impl Call<'_> {
         }
     }
 
-    /// Notes the failure of a model, together with the failures of the models before it.
+    /// Records the failure of a model, together with the failures of the models before it.
     fn fail(&mut self, id: &str, error: &ModelError, asked: Asked) -> Asked {
         let before = self.failed.as_ref();
         let before = before.map(|failed| (&*failed.model, &failed.all));
@@ -230,7 +230,8 @@ impl Call<'_> {
     }
 }
 
-/// Tells the circuit what became of a request. One that the client has not sent says nothing about the model.
+/// Tells the circuit of a model how a request to it ended. One that the client has not sent says nothing about the
+/// model.
 async fn judge(permit: Permit, error: &ModelError) {
     match verdict::has_failed(error) {
         Some(true) => permit.failed().await,

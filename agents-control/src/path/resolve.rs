@@ -16,7 +16,8 @@ use agents_core::{
 };
 use std::sync::Arc;
 
-/// Largest number of tokens of a reply where a cap needs one and the profile sets none.
+/// Largest number of tokens of a reply under a cap, if the profile sets none: without one, the cost would have no
+/// bound.
 const MAX_TOKENS: u32 = 8_192;
 
 /// Returns the profile that is active for a purpose in a scope. If the store cannot be asked, or one of its profiles cannot
@@ -43,7 +44,7 @@ pub(super) async fn profile(
 }
 
 impl ResolvedProfile {
-    /// Returns the largest number of tokens of a reply, as far as it is bounded.
+    /// Returns the largest number of tokens that a reply may have; `None` if there is no bound.
     pub(super) fn max_tokens(&self) -> Option<u32> {
         let by_cap = self.daily_cap_nanos.map(|_| MAX_TOKENS);
         self.max_output_tokens.or(by_cap)
@@ -70,7 +71,8 @@ impl Call<'_> {
         client.ok_or_else(|| wording::no_provider(provider))
     }
 
-    /// Looks up the credential of a model at each request. So a change or a removal takes effect with the next request.
+    /// Looks up the credential for a model, at each request. So a change or a removal takes effect with the next
+    /// request.
     async fn credential(
         &self,
         candidate: &Candidate,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-/// Record of whether a part of the reply under way was streamed.
+/// Record of whether a part of the present reply was streamed to the caller. If so, the request is not sent again.
 #[derive(Default)]
 pub(super) struct Streamed(AtomicBool);
 
@@ -16,7 +16,7 @@ impl Streamed {
         self.0.load(Relaxed)
     }
 
-    /// Asks a model, and notes whether it streams a part of its reply.
+    /// Asks a model, and records whether it streams a part of its reply.
     async fn ask(&self, model: &dyn Model, request: Request<'_>) -> Result<Reply, ModelError> {
         self.0.store(false, Relaxed);
         let Some(sink) = request.sink() else {

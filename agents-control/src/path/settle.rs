@@ -7,7 +7,7 @@ use agents_store::Settlement;
 use std::time::Duration;
 
 impl Call<'_> {
-    /// Settles a request with what became of it. Returns its cost.
+    /// Ends the hold of a request with what became of the request. Returns its cost; `None` if it is not known.
     pub(super) async fn settle(
         &self,
         holding: Holding,
@@ -111,7 +111,7 @@ fn unbilled(error: &ModelError) -> Option<u64> {
     (is_refused || is_unsent).then_some(0)
 }
 
-/// Returns the word for a kind of error, as the log of usage has it.
+/// Returns the word for a kind of error in the log of usage.
 fn kind(kind: ModelErrorKind) -> String {
     match serde_json::to_value(kind) {
         Ok(serde_json::Value::String(name)) => name,

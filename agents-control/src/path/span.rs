@@ -5,11 +5,11 @@ use crate::Candidate;
 use agents_store::Settlement;
 use tracing::{Span, field::Empty, info_span};
 
-/// Outcome of a request that was cut off.
+/// Word for the end of a request that was cut off, in spans.
 pub(super) const CUT_OFF: &str = "cut_off";
 
 impl Call<'_> {
-    /// Begins the span of a request to a model, whose row in the log has this id.
+    /// Begins the `tracing` span of a request to a model; `id` is that of its row in the log of usage.
     pub(super) fn span(&self, to: &Candidate, id: &str) -> Span {
         let span = info_span!(
             "llm.send",
@@ -64,7 +64,7 @@ pub(super) fn cut_off(span: &Span, held: Option<u64>) {
     settled(span, &settlement, held);
 }
 
-/// Returns a count as OpenTelemetry has one. An exporter gets an unsigned one as a text.
+/// Returns a count in the form for OpenTelemetry, whose exporters write an unsigned number as a text.
 fn int(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

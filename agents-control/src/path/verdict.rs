@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-/// Next step after a model has failed.
+/// Next step after a model has failed a request: ask it again, ask another, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Ask the same model again: it may answer.
@@ -20,7 +20,8 @@ pub(super) enum Verdict {
     Stop,
 }
 
-/// Judges a failure. `begun` says whether a part of the reply had come, and `is_last` whether there is no other model.
+/// Returns the next step after this failure. `begun` says whether a part of the reply had come, and `is_last` whether
+/// there is no other model.
 pub(super) fn of(error: &ModelError, begun: bool, is_last: bool) -> Verdict {
     use ModelErrorKind::{
         Filtered, Interrupted, Malformed, NotFound, NotRecorded, Overloaded, Refused, Setup,
@@ -44,8 +45,8 @@ pub(super) fn of(error: &ModelError, begun: bool, is_last: bool) -> Verdict {
     }
 }
 
-/// Returns whether a failure is one of the model or its server, and not one of the request. Returns `None` if the client has
-/// not sent the request, which says nothing about the model.
+/// Returns `true` if a failure is one of the model or its server, and `false` if it is one of the request. Returns
+/// `None` if the client has not sent the request, which says nothing about the model.
 pub(super) fn has_failed(error: &ModelError) -> Option<bool> {
     use ModelErrorKind::{Interrupted, Malformed, Overloaded, Setup, TimedOut, Unreachable};
     let of_model = matches!(
@@ -56,9 +57,10 @@ pub(super) fn has_failed(error: &ModelError) -> Option<bool> {
     (!is_unsent).then_some(of_model)
 }
 
-/// Returns how long to wait before the request is sent again, or `None` if the server asks for more than a caller waits.
+/// Returns how long to wait before the request is sent again; `None` if the server asks for more than a caller waits.
+/// `asked` is what the server asks for.
 pub(super) fn wait(attempt: u32, asked: Option<Duration>, is_last: bool) -> Option<Duration> {
-    /// Longest wait that a server may ask for, where there is another model and where there is none.
+    /// Longest wait that a server may ask for: the first if there is another model, the second if there is none.
     const LONGEST: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
     if let Some(asked) = asked {
         return (asked <= LONGEST[usize::from(is_last)]).then_some(asked);

@@ -3,7 +3,7 @@
 use super::{ModelProfile, Tier};
 use crate::{ControlError, ControlErrorKind, wording};
 
-/// Largest number of models in a profile: the first one and its fallbacks.
+/// Maximum number of models in a profile: the first one and its fallbacks.
 pub(crate) const MOST: usize = 8;
 
 impl ModelProfile {

@@ -32,7 +32,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Returns the id of the organisation, if the tier belongs to one.
+    /// Returns the id of the organisation to which the tier belongs; `None` for the global tier.
     pub fn org_id(&self) -> Option<&str> {
         match self {
             Tier::Global => None,
@@ -40,7 +40,7 @@ impl Tier {
         }
     }
 
-    /// Returns the id of the workspace, if the tier belongs to one.
+    /// Returns the id of the workspace to which the tier belongs; `None` for other tiers.
     pub fn domain_id(&self) -> Option<&str> {
         match self {
             Tier::Domain { domain_id, .. } => Some(domain_id),
@@ -84,7 +84,7 @@ pub enum CredentialSource {
     DomainByo,
 }
 
-/// Model that a profile names, with the provider that serves it.
+/// Model that a profile may ask, with the provider that serves it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Candidate {
     /// Name of the provider, as the control plane knows it.
@@ -103,7 +103,7 @@ impl Candidate {
     }
 }
 
-/// Rate limit: a bucket that holds `calls` calls, and that fills up within the time `per_ms`.
+/// Limit on how often models are asked: a bucket that holds `calls` calls, and that fills up within the time `per_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RateLimit {
     /// Number of calls that the bucket of the rate limit holds.
@@ -121,17 +121,17 @@ impl RateLimit {
     }
 }
 
-/// Creates a limit of this many calls a minute.
+/// Creates a rate limit of this many calls a minute.
 pub fn per_minute(calls: u32) -> RateLimit {
     RateLimit::new(calls, Duration::from_secs(60))
 }
 
-/// Creates a limit of this many calls a second.
+/// Creates a rate limit of this many calls a second.
 pub fn per_second(calls: u32) -> RateLimit {
     RateLimit::new(calls, Duration::from_secs(1))
 }
 
-/// Creates an amount of dollars.
+/// Creates an amount of money from dollars.
 ///
 /// ```
 /// assert_eq!(agents_control::usd(0.5).nanos(), 500_000_000);
@@ -167,7 +167,7 @@ pub struct ModelProfile {
     /// Right to override the profile, if it is a global one; that of the [purpose](OverrideClass::of) if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub override_class: Option<OverrideClass>,
-    /// Models with which the profile may be overridden, beside its own.
+    /// Models with which organisations may override the global profile, beside its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<Candidate>,
     /// Owner of the credential that is sent with requests to the profile's models.
@@ -176,7 +176,7 @@ pub struct ModelProfile {
     /// Name of the credential with which the model is asked; `None` for that of the tier above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_ref: Option<String>,
-    /// Name of a variant of the profile; reserved for later versions.
+    /// Name of a variant of the profile; reserved for later versions, and `None` until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// Models that are asked in this order if the one before has failed.
@@ -185,16 +185,20 @@ pub struct ModelProfile {
     /// Is `true` if a fallback may be a model of another provider.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub crosses_providers: bool,
-    /// Number of calls in a time, for each organisation, workspace and purpose.
+    /// Limit on how often models are asked, for each organisation, workspace and purpose; `None` for that of the tier
+    /// above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<RateLimit>,
-    /// Billionths of a dollar that may be spent in a day, for each organisation, workspace and purpose.
+    /// Billionths of a dollar that may be spent in a day, for each organisation, workspace and purpose; `None` for the
+    /// cap of the tier above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daily_cap_nanos: Option<u64>,
-    /// Largest number of tokens of a reply, on which the largest cost of a call depends.
+    /// Largest number of tokens of a reply, on which the largest cost of a call depends; `None` for that of the tier
+    /// above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
-    /// Condition under which a run goes on with the models of another purpose, because its answers do not fit.
+    /// Condition under which a run goes on with the models of another purpose, because its answers do not fit; `None`
+    /// for that of the tier above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degradation: Option<Degradation>,
 }
@@ -343,7 +347,7 @@ impl ModelProfile {
         self
     }
 
-    /// Returns the model that answers, and its fallbacks.
+    /// Returns the models in the order in which they are asked: the first one and its fallbacks.
     pub fn chain(&self) -> Vec<Candidate> {
         let first = Candidate::new(&*self.provider, &*self.model);
         std::iter::once(first)

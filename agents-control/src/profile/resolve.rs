@@ -32,14 +32,14 @@ impl ActiveProfiles {
         }
     }
 
-    /// Returns the global profile of a purpose; `None` if there is none.
+    /// Returns the active global profile of a purpose; `None` if there is none.
     pub fn global(&self, purpose: &PurposeKey) -> Option<&ModelProfile> {
         let found = self.0.get(purpose)?.get(&Tier::Global)?;
         Some(&found.profile)
     }
 }
 
-/// Profile that is active for a scope: the models to ask, and the limits.
+/// Result of resolving the profiles for a scope: the models to ask, and the limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResolvedProfile {
@@ -55,7 +55,7 @@ pub struct ResolvedProfile {
     pub credential_source: CredentialSource,
     /// Name of the credential; `None` if the models are asked without one.
     pub credential_ref: Option<String>,
-    /// Number of calls in a time; `None` for no limit.
+    /// Limit on how often models are asked; `None` for no limit.
     pub rate_limit: Option<RateLimit>,
     /// Billionths of a dollar that may be spent in a day, in UTC; `None` for no cap.
     pub daily_cap_nanos: Option<u64>,
@@ -143,7 +143,7 @@ pub fn resolve_active_profile(
 }
 
 impl ModelProfile {
-    /// Returns who may override this global profile.
+    /// Returns the class of this global profile: who may override it.
     pub(crate) fn class(&self) -> OverrideClass {
         self.override_class
             .unwrap_or_else(|| OverrideClass::of(&self.purpose))

@@ -4,7 +4,7 @@ use super::ModelProfile;
 use crate::{ControlError, wording};
 use agents_store::StoredProfile;
 
-/// Version of a profile, with who made it.
+/// Stored version of a profile, with who made it and when it was active.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProfileVersion {

@@ -125,7 +125,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Adds a tool that the agent's model may call.
+    /// Adds a tool that the agent's model may call, beside those that it has.
     pub fn tool(mut self, tool: impl IntoTool) -> Self {
         self.agent.definition.tools = self.agent.definition.tools.with(tool);
         self
@@ -408,7 +408,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Builds the agent from the settings so far.
+    /// Builds the agent from the settings so far. A mistake among them is an error when a run of the agent starts.
     pub fn build(self) -> ModelAgent<'a, I, O> {
         self.agent.equipped()
     }
@@ -428,14 +428,14 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) definition: AgentDefinition<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
     pub(super) memory: Option<Arc<dyn Memory>>,
-    /// Defects that were found while the agent was built.
+    /// Defects that were found while the agent was built; a run of it fails with them before it begins.
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(super) validators: Validators<'a, O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
     /// Name of the input, for models that call the agent as a delegate.
     pub(super) input_name: Option<Cow<'static, str>>,
-    /// Agents to which the conversation can be handed.
+    /// Agents to which the agent's model can hand the conversation.
     pub(super) hand_offs: Vec<Successor<I, O>>,
     /// Input of the agent as a repair agent; `None` if it was not set.
     pub(super) repair_input: Option<RepairInput>,

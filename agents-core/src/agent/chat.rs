@@ -319,7 +319,7 @@ pub struct Conversation {
     unfinished: Option<StoredUnfinished>,
 }
 
-/// Messages of a conversation, with what is known of them.
+/// Messages of a conversation as they are stored, with what else is known of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Kept {
     messages: Vec<Message>,
@@ -328,7 +328,7 @@ struct Kept {
     handed_to: Vec<String>,
 }
 
-/// Last message of a conversation, if it has no answer.
+/// Last message of a stored conversation, if its send ended without an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct StoredUnfinished {
     input: Json,

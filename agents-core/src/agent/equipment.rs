@@ -11,7 +11,8 @@ use crate::{
 use std::sync::Arc;
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// Gives the agent, and each skill that needs it, the equipment of its model: tools, knowledge and memory.
+    /// Gives the agent, and each skill that needs its own, the tools that its model gets: those of the agent, and those
+    /// for knowledge and memory.
     pub(super) fn equipped(mut self) -> Self {
         if !self.definition.policies.is_empty() {
             let tools = std::mem::take(&mut self.definition.tools);
@@ -45,7 +46,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         self
     }
 
-    /// Returns the definition for this skill if the skill has one, else the agent's.
+    /// Returns the definition by which a model works: that of the skill if it has one of its own, else the agent's.
     pub(super) fn definition_of<'s>(
         &'s self,
         skill: Option<&'s Skill<'a, I, O>>,
@@ -55,7 +56,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             .unwrap_or(&self.definition)
     }
 
-    /// Checks the agent before anything runs; `Err` lists all that cannot work.
+    /// Checks the agent at its place before a run of it begins; the error lists all defects because of which it cannot
+    /// work.
     pub(super) fn check(&self, place: Option<&TeamPlace>) -> Result<(), Error> {
         let delegates = place.map(|place| place.placement.delegates());
         let delegates: Vec<_> = delegates.into_iter().flatten().collect();
@@ -72,7 +74,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// Returns defects that prevent the agent from working at any place, or at any place without the right delegates.
+    /// Returns the agent's defects, such as arms for unknown tools. Some prevent it from working anywhere, others only where
+    /// certain delegates are missing.
     pub(super) fn own_defects(&self) -> Vec<Defect> {
         let whole = self.defects.iter().cloned().map(Defect::from);
         let mut defects: Vec<_> = whole.chain(self.name_twice().map(Defect::from)).collect();
@@ -113,7 +116,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         ))
     }
 
-    /// Returns defects of arms for a tool that the agent does not have, or that fails with another error type.
+    /// Returns a defect for each error handler of a tool that the agent does not have, or that fails with another error
+    /// type.
     fn stray_arms(&self) -> impl Iterator<Item = Defect> {
         let AgentDefinition {
             name, arms, tools, ..
@@ -143,7 +147,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         })
     }
 
-    /// Returns defects of arms for a skill that does not exist, or that calls no tools.
+    /// Returns a defect for each error handler of a skill that does not exist, or that calls no tools.
     fn idle_arms(&self) -> impl Iterator<Item = String> {
         let agent = &self.definition.name;
         self.definition
@@ -203,7 +207,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 }
 
-/// Returns the definition for one skill, if it differs from the agent's.
+/// Returns a definition for one skill, if it needs one that differs from the agent's; else `None`.
 fn definition_for<'a, I, O>(
     agent: &AgentDefinition<'a>,
     memory: Option<&Arc<dyn Memory>>,

@@ -20,12 +20,12 @@ use crate::{
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 
-/// Number of times that an agent may begin anew because of an escalation.
+/// Maximum number of times that an agent may begin its work anew because of escalations; one more is an error.
 const MOST_RESTARTS: u32 = 3;
 
 /// Agent that may have a handler for escalations of the agents below it.
 pub(crate) trait HandlingAgent<I, O> {
-    /// Returns the agent's `on_escalation` handler, if it has one.
+    /// Returns the agent's handler for escalations, `on_escalation`, if it has one.
     fn handler(&self) -> Option<&SharedHandler<'_, I, O>>;
 
     /// Returns the names of the agent's skills.
@@ -39,13 +39,13 @@ pub(crate) trait HandlingAgent<I, O> {
     ) -> Result<(), String>;
 }
 
-/// Reason why an agent's work has ended: its result, or what replaces the work.
+/// Reason why an agent's work has ended: it has a result, or a handler has put something else in its place.
 enum Left<I, O> {
     Done(Result<O, Error>),
     For(Instead<I, O>),
 }
 
-/// Does an agent's work at `cx`, and answers the escalations that come to its inbox.
+/// Does an agent's work at `cx`, and answers the escalations that arrive from below meanwhile.
 ///
 /// `carry_out` does the agent's own work or its replacement. If an escalation takes the agent off its work, that work
 /// is dropped and the replacement begins.
@@ -96,7 +96,8 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
     }
 }
 
-/// Returns the reason for the unsettled calls of work that is dropped: it says what the agent does instead.
+/// Returns the reason that the receipts give for calls which ended because the agent left its work: it says what the
+/// agent does instead.
 fn why_left<I: Data, O: Data>(agent: &str, next: &Instead<I, O>) -> String {
     let did = match next {
         Instead::Skill(skill) => wording::left::for_a_skill(skill),
@@ -106,8 +107,8 @@ fn why_left<I: Data, O: Data>(agent: &str, next: &Instead<I, O>) -> String {
     wording::left::after_an_escalation(agent, &did)
 }
 
-/// Asks the agent's handler, and replies to the agent that raised the escalation. Returns the replacement of the handling
-/// agent's own work, if the handler chose one.
+/// Asks the agent's handler about an escalation, and replies to the agent that raised it. Returns the replacement of
+/// the handling agent's own work, if the handler chose one.
 async fn judge<I: Data, O: Data>(
     cx: &RunContext,
     agent: &impl HandlingAgent<I, O>,
@@ -172,7 +173,8 @@ async fn judge<I: Data, O: Data>(
     None
 }
 
-/// Returns the settlement by a replacement of the agent's own work, and the partial result if that is the replacement.
+/// Returns the record of a decision by which the agent's own work is replaced, and the partial result if that is the
+/// replacement.
 ///
 /// # Errors
 /// When the replacement is not possible: the error is the refused resolution, and the reason.

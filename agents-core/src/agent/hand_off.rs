@@ -15,7 +15,7 @@ use std::{cell::RefCell, sync::Arc};
 pub(super) type Successor<I, O> = Arc<dyn Agent<In = I, Out = O>>;
 
 impl<I: Data, O: Data> ModelAgent<'_, I, O> {
-    /// Returns the tools by which the model hands the conversation on.
+    /// Returns the tools by which the agent's model hands the conversation on: one for each successor.
     pub(super) fn hand_off_tools(&self) -> Vec<SharedTool> {
         self.hand_offs.iter().map(|to| tool(&**to)).collect()
     }
@@ -46,7 +46,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         successor.run_in(&cx, input).await
     }
 
-    /// Returns the conversation in the form in which the next agent gets it.
+    /// Returns the conversation so far in the form in which the next agent gets it.
     fn handover(&self, cx: &RunContext) -> Handover {
         let earlier = cx.earlier();
         let by = cx.handover().map(|before| before.by.clone());
@@ -82,7 +82,8 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         }
     }
 
-    /// Adds the profiles of the agents to which the conversation can be handed to this profile.
+    /// Returns the profile with those of the agents to which the conversation can be handed, so that a team checks them
+    /// too.
     pub(super) fn with_successors(&self, mut profile: Profile) -> Profile {
         let _making = Making::of(&self.definition.name);
         for successor in &self.hand_offs {
@@ -93,7 +94,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         profile
     }
 
-    /// Returns the defect of hand-offs that do not work.
+    /// Returns the defect of an agent whose hand-offs cannot work; `None` if they can.
     pub(super) fn idle_hand_offs(&self) -> Option<String> {
         let name = &self.definition.name;
         let first = self.hand_offs.first()?.name();
@@ -107,7 +108,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
 }
 
 thread_local! {
-    /// Names of the agents whose profiles are being made.
+    /// Names of the agents whose profiles this thread is making, to notice a circle.
     static MAKING: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 

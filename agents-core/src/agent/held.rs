@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-/// Agent of a run or of a conversation.
+/// Agent of a run or of a conversation: borrowed from the caller, or owned.
 pub(super) enum Held<'a, A> {
     Borrowed(&'a A),
     Owned(Box<A>),

@@ -45,7 +45,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {}
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait IntoInput<T> {
-    /// Converts the value into the input of the agent.
+    /// Converts the value, such as a `&str`, into the input of the agent.
     fn into_input(self) -> T;
 }
 
@@ -69,8 +69,8 @@ impl IntoInput<PathBuf> for &str {
     }
 }
 
-/// Returns the input as the model's first user message: a string bare, any other value as JSON. Images and files are
-/// beside the text. The text of a tuple of a string and images is the string.
+/// Returns the agent's input as the first message of its model: a string bare, any other value as JSON. Images and
+/// files are beside the text. The text of a tuple of a string and images is the string.
 pub(crate) fn prompt_of<I: Data>(input: &I) -> Content {
     let any = input as &dyn Any;
     if let Some(text) = any.downcast_ref::<String>() {
@@ -92,7 +92,7 @@ pub(crate) fn prompt_of<I: Data>(input: &I) -> Content {
     content
 }
 
-/// Returns the string at the beginning of a tuple, if images and files are all that follows.
+/// Returns the string at the beginning of a tuple, if only images and files follow it; else `None`.
 fn text_beside(json: &Json, media: usize) -> Option<String> {
     let parts = (media > 0).then(|| json.to::<Vec<Value>>().ok())??;
     let (Value::String(text), rest) = parts.split_first()? else {
@@ -101,7 +101,7 @@ fn text_beside(json: &Json, media: usize) -> Option<String> {
     (rest.iter().map(references).sum::<Option<usize>>()? == media).then(|| text.clone())
 }
 
-/// Returns the number of references to attachments, if the value consists of nothing else.
+/// Returns the number of images and files in a value, if it consists of nothing else; else `None`.
 fn references(value: &Value) -> Option<usize> {
     match value {
         Value::Array(items) => items.iter().map(references).sum(),

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 use std::{sync::Arc, time::Duration};
 
-/// Time that a call of a bridge tool may take.
+/// Time limit for a call of a bridge tool, in place of the limit for tools: the agent behind it may wait for people.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Runner: the agent of a context, as other contexts may call it.

@@ -18,13 +18,13 @@ use std::{any::Any, error::Error as StdError, fmt::Display};
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait AgentData: Sized {
-    /// The type itself.
+    /// Type of the value as an agent gets it: the type itself.
     #[doc(hidden)]
     type Type: Data;
-    /// Converts a value that comes out.
+    /// Converts a value of the user's function into an output of the agent.
     #[doc(hidden)]
     fn pack(self) -> Self::Type;
-    /// Converts back into the value that went in.
+    /// Converts an input of the agent into the value that the user's function takes.
     #[doc(hidden)]
     fn unpack(data: Self::Type) -> Self;
 }
@@ -68,10 +68,10 @@ impl<T: Data> AgentData for T {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait ModelAnswer {
-    /// The type itself.
+    /// Type of the answer as the agent gives it: the type itself.
     #[doc(hidden)]
     type Type: Data + JsonSchema;
-    /// Converts a value that comes out.
+    /// Converts an answer of the model into an output of the agent.
     #[doc(hidden)]
     fn pack(self) -> Self::Type;
 }
@@ -93,15 +93,15 @@ impl<T: Data + JsonSchema> ModelAnswer for T {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait AgentFault {
-    /// Converts into the error of the run, with this error as its source if it can be one. The error of another agent
-    /// is passed on unchanged.
+    /// Converts an error of the user's function into the error of the run, with the former as its source if it can be
+    /// one. The error of another agent is passed on unchanged.
     #[doc(hidden)]
     fn failed(self, source: Option<IntoSource<Self>>) -> Error
     where
         Self: Sized;
 }
 
-/// Function that turns an error into the source of another.
+/// Function that turns an error of the user's into the source of an [`Error`].
 pub(crate) type IntoSource<E> = fn(E) -> Box<dyn StdError + Send + Sync>;
 
 #[diagnostic::do_not_recommend]

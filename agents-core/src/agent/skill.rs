@@ -31,7 +31,7 @@ pub struct Skill<'a, I, O> {
     tools: Option<Vec<Pattern>>,
     pub(super) purpose: Option<PurposeKey>,
     pub(super) memory: bool,
-    /// AgentDefinition for this skill, if it differs from the agent's.
+    /// Definition by which the model carries out this skill; `None` if it is the agent's.
     pub(super) definition: Option<AgentDefinition<'a>>,
 }
 

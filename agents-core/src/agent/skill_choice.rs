@@ -17,10 +17,10 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Number of times that a model may name a skill before the choice is given up.
+/// Number of times that a model is asked to choose a skill before the run fails.
 const TRIES: u32 = 2;
 
-/// Choice of the skill before any model is asked.
+/// Result of choosing the skill by conditions alone, before any model is asked.
 pub(super) enum Selection<'s, 'a, I, O> {
     /// The skill is chosen; `None` if the agent has no skills at all.
     Settled(Option<&'s Skill<'a, I, O>>),
@@ -29,7 +29,7 @@ pub(super) enum Selection<'s, 'a, I, O> {
 }
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// Returns the skill that answers `input`, as far as no model has to be asked.
+    /// Returns the skill that answers `input`, or the skills among which a model has to choose.
     pub(super) fn selection(
         &self,
         cx: &RunContext,
@@ -71,7 +71,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// Returns the one of `candidates` that the model names for `task`.
+    /// Asks the agent's model which one of `candidates` shall do `task`, and returns that skill.
     pub(super) async fn choose<'s>(
         &'s self,
         cx: &RunContext,
@@ -93,12 +93,12 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         self.skills.iter().find(|skill| skill.name() == name)
     }
 
-    /// Creates the error for a choice that does not fit the agent as it is put together now.
+    /// Creates the error for a stored choice that the agent, as it is built now, cannot follow.
     pub(super) fn unselected(&self, why: &str) -> Error {
         Error::new(ErrorKind::Build, self.of_skills(why))
     }
 
-    /// Creates the error for an input that no skill takes: another input may find a skill.
+    /// Creates the error for an input that no skill of the agent takes: another input may find a skill.
     fn unwanted(&self) -> Error {
         Error::new(
             ErrorKind::InvalidInput,
@@ -112,7 +112,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 }
 
-/// Records the skill that answers, and reports it if it was not known before.
+/// Records which skill answers, and reports it as an event if it was not known before.
 pub(super) fn settle(definition: &AgentDefinition<'_>, cx: &RunContext, skill: &str) {
     let is_news = cx.node.frame(|frame| frame.skill.is_none());
     if is_news || cx.node.frame(|frame| frame.choosing) {
@@ -201,7 +201,8 @@ async fn ask(
     }
 }
 
-/// Returns the question in the form that a small model needs: the list, the request, and last what to say.
+/// Returns the question to the model which skill to choose, in the form that a small model needs: the list, the
+/// request, and last what to say.
 fn question(skills: &[(&str, &str)], said: &History, task: &str) -> String {
     let skills: Vec<_> = skills
         .iter()
@@ -215,7 +216,7 @@ fn question(skills: &[(&str, &str)], said: &History, task: &str) -> String {
     wording::which_skill(&skills, &latest(said), task)
 }
 
-/// Returns the last words of a conversation, to which a request such as "and theirs?" may refer.
+/// Returns the last two exchanges of a conversation as text, since a request such as "and theirs?" may refer to them.
 fn latest(said: &History) -> String {
     const EXCHANGES: usize = 2;
     let texts = said.messages().iter().filter_map(|message| match message {
@@ -234,7 +235,8 @@ fn latest(said: &History) -> String {
     lines.concat()
 }
 
-/// Reads the name of a skill, however it is spelled; `Err` says what is wrong, with the list.
+/// Reads the name of a skill from the model's reply, however it is spelled; the error says what is wrong, with the
+/// list.
 fn read(said: &str, schema: &Value, strict: bool) -> Result<String, String> {
     if strict {
         let said = said.trim();
@@ -278,8 +280,8 @@ fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
 }
 
 impl<I: Data, O: Data> ModelAgent<'_, I, O> {
-    /// Returns the task that this agent cannot do without a model: to work at all, or to choose among several skills
-    /// that take any input. `None` if it needs no model.
+    /// Returns what this agent needs a model for and has none: to work at all, or to choose among several skills that
+    /// take any input.
     ///
     /// The result is `None` if the agent brings a model or can do without one.
     pub(super) fn unmet(&self) -> Option<String> {

@@ -14,7 +14,7 @@ fn quoted(names: &[&str]) -> String {
 pub(super) const CHOOSE: &str =
     "You choose the skill that answers a request. Say its name and nothing else.";
 
-/// `before` is the end of the conversation, and empty at its beginning.
+/// Question to a model which skill shall answer. `before` is the end of the conversation, and empty at its beginning.
 pub(super) fn which_skill(skills: &[(&str, String)], before: &str, task: &str) -> String {
     let lines = skills
         .iter()
@@ -92,7 +92,7 @@ pub(super) fn stored_answer_misfits(agent: &str, error: &impl Display) -> String
     format!("the stored answer of `{agent}` does not fit: {error}")
 }
 
-/// `what` is the input or the answer.
+/// Text of the error of an input or an answer that cannot be serialised; `what` names which of the two.
 pub(super) fn not_json(what: &str, agent: &str, error: &impl Display) -> String {
     format!("the {what} of agent `{agent}` cannot be written as JSON: {error}")
 }
@@ -156,7 +156,8 @@ pub(super) fn no_model_to_choose(agent: &str, skills: &[&str]) -> String {
 
 pub(super) const QUESTION_IS_TAKEN: &str = "`About` of a runner has a field `question`, which is the argument of the bridge tool itself; rename the field";
 
-/// `is_known` tells whether the agent's knowledge has the name of a tool.
+/// Text of the error of an agent whose tools have a defect. `is_known` tells whether the agent's knowledge has the name
+/// of a tool.
 pub(super) fn tools_defect(agent: &str, defect: &impl Display, is_known: bool) -> String {
     match is_known {
         true => {
@@ -220,7 +221,7 @@ pub(super) const LISTS_TOOLS: &str = "lists tools";
 pub(super) const ASKS_FOR_MEMORY: &str = "asks for the memory";
 pub(super) const NAMES_A_PURPOSE: &str = "names a purpose";
 
-/// `what` is one of the constants above.
+/// Text of the error of a skill with a body that was given something for a model; `what` is one of the constants above.
 pub(super) fn model_equipment_for_a_body(agent: &str, skill: &str, what: &str) -> String {
     format!(
         "skill `{skill}` of agent `{agent}` {what}, and it has a body: no model is there to use that; remove the one or the other"
@@ -233,7 +234,8 @@ pub(super) fn no_memory(agent: &str, skill: &str) -> String {
     )
 }
 
-/// `is_name` tells whether the pattern is the name of one tool.
+/// Text of the error of a skill that lists a tool which the agent lacks. `is_name` tells whether the pattern is the
+/// name of one tool.
 pub(super) fn skill_lists_no_tool(
     agent: &str,
     skill: &str,
@@ -252,7 +254,7 @@ pub(super) fn skill_lists_no_tool(
 pub(super) const ARMS_FOR: &str = "`on_error` arms for";
 pub(super) const POLICY_FOR: &str = "a policy for";
 
-/// `what` is one of the two constants above.
+/// Text of the error of a pattern that fits no tool; `what` is one of the two constants above.
 pub(super) fn idle_pattern(agent: &str, what: &str, pattern: &impl Display) -> String {
     format!(
         "agent `{agent}` has {what} `{pattern}`, which fits none of its tools; correct the pattern, or remove it"
@@ -290,7 +292,7 @@ pub(super) mod left {
 
     pub(in super::super) const FOR_A_PARTIAL_RESULT: &str = "returned a partial result";
 
-    /// `did` is one of the texts above.
+    /// Reason in the receipts of calls that ended because the agent left its work; `did` is one of the texts above.
     pub(in super::super) fn after_an_escalation(agent: &str, did: &str) -> String {
         format!("`{agent}` {did} after an escalation")
     }
@@ -337,7 +339,7 @@ pub(super) mod refused {
         )
     }
 
-    /// `meant` is the skill that has almost this name.
+    /// Text of the error of a handler that names an unknown skill; `meant` is the skill that has almost this name.
     pub(in super::super) fn no_such_skill(skills: &[&str], meant: Option<&str>) -> String {
         let known = super::quoted(skills);
         match (skills, meant) {
@@ -356,7 +358,8 @@ pub(super) mod refused {
     }
 }
 
-/// `what` is the skill or the agent with which the run went on.
+/// Text of the error of a stored run whose replacement is gone; `what` is the skill or the agent with which the run
+/// went on.
 pub(super) fn stale_replacement(agent: &impl Display, what: &str) -> String {
     format!(
         "the stored run of `{agent}` went on with {what} after an escalation, which is not there now"

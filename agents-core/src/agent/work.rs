@@ -107,7 +107,8 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
         self.skills.iter().map(Skill::name).collect()
     }
 
-    /// Checks that the other agent may do no more with the work than this agent may.
+    /// Checks that the other agent may do no more with the work than this agent may, since it takes over this agent's
+    /// place.
     fn may_leave_to(
         &self,
         other: &dyn Agent<In = I, Out = O>,
@@ -129,8 +130,8 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
 }
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// Returns the default input of the agent as a repair agent: the text if all its skills have a body, else the
-    /// report.
+    /// Returns the agent's input as a repair agent, if none was set: the text that failed if all its skills have a
+    /// body, else the report about it.
     fn by_default(&self) -> RepairInput {
         let is_code = |skill: &Skill<'a, I, O>| skill.body().is_some();
         match !self.skills.is_empty() && self.skills.iter().all(is_code) {
@@ -139,7 +140,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// Carries out the agent's own work, or what replaces it after an escalation.
+    /// Carries out the agent's own work, or the skill or agent that a handler has put in its place.
     async fn carry_out(
         &self,
         cx: &RunContext,
@@ -184,7 +185,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         Box::pin(cx.within(self.definition.budget.time, work)).await
     }
 
-    /// Answers with this skill; without one, with the model.
+    /// Answers the input with this skill; without a skill, with the agent's model.
     async fn by(
         &self,
         skill: Option<&Skill<'a, I, O>>,
@@ -246,7 +247,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 }
 
-/// Returns a place for work that begins anew, a different one each time.
+/// Returns a place in the run for work that begins anew after an escalation, a different one each time.
 fn anew(cx: &RunContext, what: &str) -> RunContext {
     let count = cx.node.taken().map_or(0, |taken| taken.count);
     cx.beside(&format!("{what}.{count}"))

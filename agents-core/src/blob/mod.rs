@@ -39,7 +39,7 @@ use std::{error::Error as StdError, sync::Arc};
 /// Error of a [`BlobStore`], for instance of the disk that it writes to.
 pub type BlobError = Box<dyn StdError + Send + Sync>;
 
-/// Storage for large outputs.
+/// Storage for tool outputs that are too large for a receipt.
 ///
 /// ```
 /// # use agents_core as agents;

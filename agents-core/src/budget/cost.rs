@@ -104,7 +104,7 @@ impl<'de> Deserialize<'de> for Cost {
     }
 }
 
-/// Serialization of a cost in billionths, as facts hold it.
+/// Serialization of a cost as a number of billionths, which is how facts hold it.
 pub(crate) mod nanos {
     use super::Cost;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -124,11 +124,11 @@ pub(crate) mod nanos {
     }
 }
 
-/// Sum of the costs so far.
+/// Sum of the costs that a run has had so far.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Paid {
     parts: u64,
-    /// Is `true` if a model without a price was asked.
+    /// Is `true` if a model without a price was asked, so that the sum is not the whole cost.
     unpriced: bool,
 }
 
@@ -140,18 +140,18 @@ impl Paid {
         }
     }
 
-    /// Adds another sum.
+    /// Adds the costs that `other` has summed up to this sum.
     pub(crate) fn join(&mut self, other: Paid) {
         self.parts = self.parts.saturating_add(other.parts);
         self.unpriced |= other.unpriced;
     }
 
-    /// Returns the sum of the known costs.
+    /// Returns the sum of the costs that are known, without those of models that have no price.
     pub(crate) fn known(self) -> Cost {
         Cost(self.parts)
     }
 
-    /// Returns the sum, or `None` if a part of it is unknown.
+    /// Returns the sum, or `None` if a model without a price was asked.
     pub(crate) fn total(self) -> Option<Cost> {
         (!self.unpriced).then_some(self.known())
     }
@@ -190,12 +190,12 @@ impl Prices {
         });
     }
 
-    /// Adds the prices of the run around this one; the run's own prices come first.
+    /// Adds the prices of the run around this one; they count where the run's own prices say nothing.
     pub(crate) fn inherit(&mut self, outer: &Prices) {
         self.known.extend(outer.known.iter().cloned());
     }
 
-    /// Returns an error if a price is not valid.
+    /// Returns an error if a price is negative or is no number.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.defect {
             None => Ok(()),

@@ -325,7 +325,7 @@ impl Budget {
     }
 }
 
-/// Returns a time as text, in minutes if it is a whole number of minutes.
+/// Returns a time in words, for people: in minutes if it is a whole number of minutes.
 fn spoken(time: Duration) -> String {
     let (minutes, rest) = (time.as_secs() / 60, time.as_secs() % 60);
     match minutes > 0 && rest == 0 && time.subsec_nanos() == 0 {
@@ -391,15 +391,15 @@ pub fn hours(hours: u64) -> Duration {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {
-    /// Bound on the turns of one agent, that is, on its requests to a model.
+    /// Bound on the turns of one agent, that is, on its requests to a model: this many were made.
     Turns(u32),
     /// Bound on the tool calls of one agent.
     ToolCalls(u32),
-    /// Calls of an agent in a row with the same arguments and the same result.
+    /// Bound on the calls of an agent in a row that have the same arguments and the same result.
     IdenticalCalls(u32),
-    /// Answers of an agent's model that were not accepted.
+    /// Bound on the answers of an agent's model that were not accepted.
     Answers(u32),
-    /// Turns and rounds of tool calls, nested agents included.
+    /// Bound on turns and rounds of tool calls, those of nested agents included.
     Recursion(u32),
     /// Bound on the tokens that models read and write.
     Tokens(u64),

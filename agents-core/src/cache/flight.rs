@@ -8,7 +8,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// State of a flight, as the calls that wait for it see it.
+/// State of a tool call in progress, as equal calls that wait for its result see it.
 #[derive(Clone, Debug)]
 enum Landing {
     Flying,
@@ -16,23 +16,23 @@ enum Landing {
     Failed,
 }
 
-/// Calls in progress, by their cache keys: each is a flight, with the call that runs as its pilot.
+/// Tool calls in progress, by their cache keys. The call that runs is the pilot; equal calls wait for its result.
 #[derive(Default)]
 pub(super) struct Flights(Mutex<HashMap<CacheKey, watch::Receiver<Landing>>>);
 
-/// Role of a call: the first call of a key runs as the pilot, the others wait as passengers.
+/// Role of a call among equal ones: the first call of a key runs as the pilot, the others wait as passengers.
 pub(super) enum Seat<'a> {
     Pilot(Pilot<'a>),
     Passenger(Passenger),
 }
 
-/// End of a flight, for the calls that wait for it.
+/// End of the pilot's call, as the waiting calls learn of it.
 pub(super) enum Arrival {
-    /// The call has succeeded, with this result.
+    /// The call that ran for all has succeeded, with this result.
     Landed(Json),
     /// The call has failed: whoever waits for it runs a call of its own.
     Failed,
-    /// The pilot was dropped before the call ended.
+    /// The call that ran for all was dropped before it ended.
     Abandoned,
 }
 
@@ -57,7 +57,8 @@ impl Flights {
     }
 }
 
-/// Pilot of a flight: the call that runs. When the pilot is dropped, the flight is over, whatever its end was.
+/// The call that runs, while equal calls may wait for its result. When the pilot is dropped, they are told that it is
+/// over, whatever its end was.
 pub(super) struct Pilot<'a> {
     flights: &'a Flights,
     key: CacheKey,
@@ -80,7 +81,7 @@ impl Drop for Pilot<'_> {
     }
 }
 
-/// Call that waits for the result of an equal call, the pilot, which runs already.
+/// Call that waits for the result of an equal call, which runs already.
 pub(super) struct Passenger(watch::Receiver<Landing>);
 
 impl Passenger {

@@ -11,17 +11,17 @@ use std::{
 /// clone is cheap.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CacheKey {
-    /// Tenant, tool and digest, with a `/` between them.
+    /// Tenant, tool and digest of the key in one text, with a `/` between them.
     text: Arc<str>,
-    /// Length of the tenant in bytes.
+    /// Length of the tenant's id in the text, in bytes.
     tenant: usize,
     tool: usize,
 }
 
-/// Call whose result is looked up.
+/// Call whose result is looked up in the cache: all that its key is made of.
 pub(crate) struct CacheQuery<'a> {
     pub(crate) spec: &'a ToolSpec,
-    /// Hashes what distinguishes the tool from others of its type.
+    /// Function that hashes the injected values of the tool, which distinguish it from others of its type.
     pub(crate) instance: &'a dyn Fn(&mut dyn Hasher),
     /// Arguments of the call, as JSON text.
     pub(crate) args: &'a str,
@@ -59,8 +59,8 @@ impl CacheKey {
 }
 
 impl CacheQuery<'_> {
-    /// Returns the digest of all parts. Each part has its length before it, so that no two lists of parts have the
-    /// same bytes. The parts of the tool come last, because there may be any number of them.
+    /// Returns the digest of all parts of the key. Each part has its length before it, so that no two lists of parts
+    /// have the same bytes. The parts of the tool come last, because there may be any number of them.
     fn digest(&self) -> String {
         let mut digest = Fed(hmac_sha256::Hash::new());
         digest.0.update(self.spec.digest());
@@ -73,7 +73,7 @@ impl CacheQuery<'_> {
     }
 }
 
-/// Hasher that keeps every byte: two values that write different parts have different digests.
+/// Hasher that keeps every byte, for the digest of a key: two values that write different parts have different digests.
 struct Fed(hmac_sha256::Hash);
 
 impl Hasher for Fed {
@@ -112,7 +112,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// The tool's name, its version, a field of its schema and its value; the arguments, the tenant, the secrets.
+    /// Parts of a generated key: the tool's name, its version, a field of its schema and its value; the arguments, the
+    /// tenant, the secrets.
     type Parts = (String, String, String, String, String, String, String);
 
     fn key((name, version, field, instance, args, tenant, secrets): &Parts) -> CacheKey {
@@ -127,7 +128,7 @@ mod tests {
         })
     }
 
-    /// Generates texts of few letters, among them those that separate parts elsewhere.
+    /// Generates texts of few letters, among them those that separate the parts of keys elsewhere.
     fn part() -> impl Strategy<Value = String> {
         "[a@/\0]{0,3}"
     }

@@ -27,8 +27,8 @@ pub struct MemoryCache {
 #[derive(Default)]
 struct Kept {
     entries: HashMap<CacheKey, Entry>,
-    /// Keys by the time of their last request, the oldest first; `None` until the cache is full for the first
-    /// time.
+    /// Keys of the results, by the time of their last request, the oldest first; `None` until the cache is full for the
+    /// first time.
     order: Option<BTreeMap<u64, CacheKey>>,
     bytes: usize,
     clock: u64,

@@ -9,11 +9,11 @@ use std::{
     time::Duration,
 };
 
-/// Time after which a cache that does not answer counts as empty.
+/// Time after which a cache that does not answer is treated as empty, and the call runs.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 tokio::task_local! {
-    /// Keys of the calls around this one. A call inside another of the same key must not wait for
+    /// Cache keys of the calls within which this task works. A call inside another of the same key must not wait for
     /// it.
     static ABOVE: Vec<CacheKey>;
 }
@@ -49,7 +49,7 @@ struct Inner {
 pub(crate) enum Served {
     /// The result was in the cache, or an identical call delivered it.
     Cached(Json),
-    /// The tool ran for this call.
+    /// The tool ran for this call, since the cache had no result.
     Ran(Result<Json, Cause>),
 }
 
@@ -62,8 +62,8 @@ impl SharedCache {
         }))
     }
 
-    /// Returns the cached result, or else that of `work`, which is cached if `is_whole` returns
-    /// `true`.
+    /// Returns the cached result, or else that of `work`. The latter is put into the cache if `is_whole` returns `true`
+    /// for it.
     pub(crate) async fn serve(
         &self,
         key: CacheKey,
@@ -121,7 +121,7 @@ impl SharedCache {
         self.patiently(key, kept).await;
     }
 
-    /// Returns the answer of the cache; `None` if the cache fails or takes too long.
+    /// Returns the answer of the cache; `None` if the cache fails or takes longer than 5 seconds.
     async fn patiently<T>(
         &self,
         key: &CacheKey,
@@ -155,7 +155,7 @@ pub(crate) enum Caching {
     Own(OnceLock<SharedCache>),
     /// A cache that the run was given.
     Given(SharedCache),
-    /// No results are reused.
+    /// No results are reused: each call runs its tool.
     Off,
 }
 

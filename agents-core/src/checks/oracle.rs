@@ -22,7 +22,8 @@ use std::{
     thread,
 };
 
-/// Folder that the lines are written to, and the runs that are known.
+/// Recorder of all events and requests of the tests, to compare two versions of the engine: its folder, and the runs
+/// that it knows.
 struct Oracle {
     folder: PathBuf,
     /// Test in which each run began, and the run's number in that test, by the id of the run.
@@ -43,12 +44,12 @@ fn oracle() -> Option<&'static Oracle> {
     made.as_ref()
 }
 
-/// Returns `true` if events are recorded.
+/// Returns `true` if events are recorded: the variable `AGENTS_ORACLE` names a folder.
 pub(crate) fn is_on() -> bool {
     oracle().is_some()
 }
 
-/// Writes an event to the file of the oracle, if the oracle is on; panics if the event cannot be read back.
+/// Writes an event of a run to the file of its test, if the oracle is on; panics if the event cannot be read back.
 pub(crate) fn happened(run: &str, event: &Event) {
     if let Some(oracle) = oracle() {
         let text = serde_json::to_string(&event).unwrap_or_default();
@@ -67,7 +68,7 @@ pub(crate) fn happened(run: &str, event: &Event) {
     }
 }
 
-/// Records a request to a model.
+/// Writes a request to a model to the file of its test, if the oracle is on.
 pub(crate) fn asked(run: &str, request: &Request<'_>) {
     if let Some(oracle) = oracle() {
         let tools: Vec<_> = request.tools().map(|spec| spec.name.as_ref()).collect();
@@ -82,7 +83,7 @@ pub(crate) fn asked(run: &str, request: &Request<'_>) {
 }
 
 impl Oracle {
-    /// Appends a line. If that fails, a message is printed, and the test goes on.
+    /// Appends a line to the file of the run's test. If that fails, a message is printed, and the test goes on.
     fn write(&self, run: &str, what: &str, line: Value) {
         let (test, number) = self.place_of(run);
         let line = json!({"run": number, what: line});

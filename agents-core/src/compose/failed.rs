@@ -63,7 +63,7 @@ impl From<Failed> for Error {
     }
 }
 
-/// Wrapper of an agent: a failure of the agent becomes an answer, and is stored as one.
+/// Wrapper of an agent whose failure becomes an answer ([`Failed`]), and is stored as one.
 struct Settling<'a, A>(&'a A);
 
 #[async_trait]

@@ -138,13 +138,13 @@ impl<P: Race> Agent for FirstOf<P> {
     }
 }
 
-/// Returns `true` if the race continues after this error. A recording does not hold the requests of a loser after
-/// it was dropped. In a replay such a loser therefore fails, and loses by that.
+/// Returns `true` if the race goes on with the other agents after this error. A recording does not hold the requests of
+/// a loser after it was dropped. In a replay such a loser therefore fails, and loses by that.
 fn loses(error: &Error) -> bool {
     error.kind() == ErrorKind::Replay || !ends_everything(error)
 }
 
-/// Returns the last error, with the errors of the other agents as context.
+/// Returns the error of a race that no agent has won: the last error, with those of the other agents as context.
 fn nobody(race: &str, mut failed: Vec<(&str, Error)>) -> Error {
     let Some((last, error)) = failed.pop() else {
         return Error::new(ErrorKind::Build, wording::NO_RACERS);

@@ -104,11 +104,11 @@ impl<I: Data> From<Transcript<I>> for String {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait Participant<I>: Send + Sync {
-    /// Returns the name under which the agent contributes.
+    /// Returns the name of the agent that its contributions have.
     #[doc(hidden)]
     fn speaks_as(&self) -> &str;
 
-    /// Returns the profile of the agent: its tools, its skills and its bounds.
+    /// Returns the profile of the agent, which a team checks: its tools, its skills and its bounds.
     #[doc(hidden)]
     fn speaks_with(&self) -> Profile;
 

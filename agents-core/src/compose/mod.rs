@@ -100,7 +100,7 @@ fn ends_everything(error: &Error) -> bool {
     }
 }
 
-/// Returns the description of an agent that is a part of a composition, or its name if it has none.
+/// Returns the words for an agent in the description of a composition: its own description, or its name if it has none.
 fn said_of(agent: &impl Agent) -> String {
     match agent.description().trim().trim_end_matches('.') {
         "" => format!("`{}`", agent.name()),
@@ -108,8 +108,8 @@ fn said_of(agent: &impl Agent) -> String {
     }
 }
 
-/// Keeps a name for the rest of the process. [`Agent::name`] returns a reference, and a tuple, a `Vec` or an array has
-/// no field to keep its name in.
+/// Keeps a composition's name for the rest of the process. [`Agent::name`] returns a reference, and a tuple, a `Vec` or
+/// an array has no field to keep its name in.
 ///
 /// Names are stable, because stored runs find their agents by them. Their number is thus that of the compositions
 /// in the program, however often these run.

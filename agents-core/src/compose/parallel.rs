@@ -292,7 +292,7 @@ where
     }
 }
 
-/// Returns the description of a list of agents that run side by side.
+/// Returns the description of a composition of agents that run side by side.
 fn described<A: Agent>(agents: &[A]) -> &'static str {
     let names: Vec<_> = agents.iter().map(A::name).collect();
     keep(wording::parallel(&names))

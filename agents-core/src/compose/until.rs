@@ -11,10 +11,10 @@ use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// Maximum number of runs without [`at_most`](Until::at_most).
+/// Maximum number of runs of the repeated agent, unless [`at_most`](Until::at_most) sets another.
 const RUNS: u32 = 10;
 
-/// Maximum length in bytes of the last output that an error shows.
+/// Maximum number of bytes of the last output that the error of an [`until`](Agent::until) shows.
 const SHOWN: usize = 300;
 
 /// Verdict on an agent's output: accept it, or run the agent again.
@@ -37,7 +37,7 @@ const SHOWN: usize = 300;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<T, I> {
-    /// Accepts this value as the result.
+    /// Ends the repetition with this value as the result.
     Done(T),
     /// Runs the agent again with this input.
     Again(I),
@@ -237,7 +237,7 @@ impl IterationLimit {
         self.runs
     }
 
-    /// Returns the last output, as JSON.
+    /// Returns the last output of the agent, as JSON.
     pub fn last(&self) -> &Json {
         &self.last
     }

@@ -1,6 +1,6 @@
 //! Texts of compositions: descriptions, which models read, first.
 
-/// Returns the names as `a, b, c`, or as `a; 3` for three equal names.
+/// Returns the names of a composition's agents as `a, b, c`, or as `a; 3` for three equal names.
 pub(super) fn listed(names: &[&str]) -> String {
     match names {
         [first, _, rest @ ..] if !rest.is_empty() && names.iter().all(|name| name == first) => {
@@ -10,7 +10,7 @@ pub(super) fn listed(names: &[&str]) -> String {
     }
 }
 
-/// Returns the names as `` `a`, `b` and `c` ``.
+/// Returns the names in backticks, for a sentence: `` `a`, `b` and `c` ``.
 fn quoted(names: &[&str]) -> String {
     let mut names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.pop() {
@@ -40,7 +40,8 @@ pub(super) fn discussion(participants: &[&str], captain: &str) -> String {
 
 pub(super) const NO_RACERS: &str = "`first_of` has no agents; give it at least one";
 
-/// `failed` are the agents that failed before the last one, with their errors.
+/// Text of the error of a race without a winner. `failed` are the agents that failed before the last one, with their
+/// errors.
 pub(super) fn nobody_won(race: &str, failed: &[(&str, crate::Error)], last: &str) -> String {
     let failed = failed.iter();
     let failed: String = failed

@@ -8,15 +8,16 @@ use std::{
     task::{Poll, Waker},
 };
 
-/// Activity of a run and of the runs within it. It is kept only for a run that ends when it waits.
+/// Count of what goes on in a run and in the runs within it, and of the people who are asked. It is kept only for a run
+/// that ends when it waits.
 #[derive(Default)]
 pub(crate) struct Activity(Mutex<Moving>);
 
 #[derive(Default)]
 struct Moving {
-    /// Number of requests and executions that go on.
+    /// Number of requests to models and executions of tools that go on.
     working: usize,
-    /// Requests that nobody has decided, by number.
+    /// Requests for approval that nobody has decided, each with its number.
     waiting: Vec<(u64, ApprovalRequest)>,
     asked: u64,
     /// Waker of the run, for parts of it that go on in other tasks.
@@ -40,23 +41,24 @@ impl Activity {
         result
     }
 
-    /// Counts a request or an execution that may not be dropped in the middle, until the returned guard is dropped.
+    /// Counts a request to a model or an execution as going on, until the returned guard is dropped. Meanwhile the run
+    /// is not put down.
     pub(crate) fn work(self: &Arc<Self>) -> Working {
         self.goes_on();
         Working(self.clone())
     }
 
-    /// Counts one more request or execution that may not be dropped in the middle.
+    /// Counts one more request to a model, or execution of a tool, as going on.
     pub(super) fn goes_on(&self) {
         self.moving().working += 1;
     }
 
-    /// Counts one request or execution less: it rests or has ended.
+    /// Counts one request or execution less: it has ended, or waits for a person.
     pub(super) fn rests(&self) {
         self.change(|moving| moving.working -= 1);
     }
 
-    /// Adds a request that waits for a decision, until the guard is dropped.
+    /// Adds a request for approval that waits for a decision, until the guard is dropped.
     pub(crate) fn wait(self: &Arc<Self>, request: ApprovalRequest) -> Waiting {
         let number = self.change(|moving| {
             moving.asked += 1;
@@ -78,7 +80,7 @@ impl Activity {
     }
 }
 
-/// Guard of work that may not be dropped.
+/// Guard of a request or an execution that goes on; the run is not put down while it lives.
 pub(crate) struct Working(Arc<Activity>);
 
 impl Drop for Working {
@@ -87,7 +89,7 @@ impl Drop for Working {
     }
 }
 
-/// Guard of a request that waits for a decision.
+/// Guard of a request for approval that waits for a decision.
 pub(crate) struct Waiting(Arc<Activity>, u64);
 
 impl Drop for Waiting {

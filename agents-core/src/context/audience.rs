@@ -15,7 +15,7 @@ use std::sync::{
 
 pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// Subscribers that are told the events of a run.
+/// Receivers of a run's events: its subscribers, and the log.
 pub(crate) struct Audience {
     run_id: Arc<str>,
     subscribers: Vec<Subscriber>,
@@ -47,7 +47,8 @@ impl Audience {
         !self.subscribers.is_empty() || logs()
     }
 
-    /// Makes the events of a fact about an item at a place, each with its number.
+    /// Makes the events that follow from a fact, each with its number. `of` is the call or answer that the fact is
+    /// about.
     pub(super) fn events(
         &self,
         state: &State,
@@ -62,7 +63,7 @@ impl Audience {
         kinds.map(event).collect()
     }
 
-    /// Makes an event with the next number.
+    /// Makes an event of the run with the next number.
     pub(super) fn event(
         &self,
         agent: &Arc<str>,

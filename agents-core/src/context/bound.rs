@@ -1,7 +1,7 @@
 use crate::run::{Limit, Stop};
 use std::sync::Arc;
 
-/// Bound that was passed: whose bound, which limit, and the level in the tree.
+/// Bound of a budget that was passed: which limit, of which agent, and at which level of the tree that agent is.
 #[derive(Clone, Debug)]
 pub(crate) struct PassedLimit {
     pub(crate) agent: Arc<str>,

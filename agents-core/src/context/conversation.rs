@@ -9,7 +9,7 @@ use crate::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Conversation so far, lent to the run that continues it.
+/// Message of a chat and its answer: the run continues the conversation, and adds to it.
 #[derive(Clone)]
 pub(crate) struct Exchange {
     talk: Arc<Mutex<Talk>>,
@@ -21,28 +21,28 @@ pub(crate) struct Exchange {
     shorten: Option<Arc<dyn Shorten>>,
 }
 
-/// Conversation of a chat, to which each message adds.
+/// Conversation of a chat as it is after each message.
 #[derive(Clone, Default)]
 pub(crate) struct Talk {
     pub(crate) earlier: Earlier,
-    /// Last message, if it has no answer.
+    /// Last message, if its run ended without an answer.
     pub(crate) unfinished: Option<Unfinished>,
 }
 
-/// Part of a conversation that has no answer.
+/// Message of a conversation whose run ended without an answer, so that it can be gone on with.
 #[derive(Clone)]
 pub(crate) struct Unfinished {
-    /// Input of the agent that got no answer.
+    /// Input of the run that ended without an answer.
     pub(crate) input: Json,
     /// Conversation up to the point at which it broke off.
     pub(crate) until: Earlier,
 }
 
-/// Conversation so far, with which the next run begins.
+/// Conversation so far, with which the next run of a chat begins.
 #[derive(Clone, Default)]
 pub(crate) struct Earlier {
     pub(crate) history: Arc<History>,
-    /// Number of model turns that the conversation took.
+    /// Number of model turns that the conversation has taken so far.
     pub(crate) turns: u32,
     /// Names of the agents to which the conversation was handed, one after the other.
     pub(crate) handed_to: Vec<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Earlier {
     pub(crate) is_said: bool,
 }
 
-/// Conversation that one agent hands to another.
+/// Conversation that one agent hands to another, which answers in its place.
 #[derive(Clone, Default)]
 pub(crate) struct Handover {
     pub(crate) earlier: Earlier,
@@ -60,21 +60,21 @@ pub(crate) struct Handover {
     pub(crate) with_place: bool,
 }
 
-/// Conversation of a run at its end, as the last agent that took part in it has it.
+/// Conversation at the end of a run, as the last agent that took part in it has it.
 struct Last {
     history: Arc<History>,
     /// Number of model turns that the whole conversation took.
     turns: u32,
-    /// Results of calls that the model was not given.
+    /// Results of calls that the model was not given, since the run ended before.
     results: Vec<Message>,
     /// Names of the agents to which the conversation was handed, one after the other.
     handed_to: Vec<String>,
-    /// Is `true` if a tool that writes has run for one of these agents.
+    /// Is `true` if a tool that writes has run for one of the agents that took part in the conversation.
     has_written: bool,
 }
 
 impl Last {
-    /// Returns the conversation that began at the place `id`.
+    /// Returns the conversation that began at the place `id`, followed through all hand-offs.
     fn of(state: &State, id: PlaceId) -> Option<Self> {
         let mut place = state.place(id);
         let first = place.agent.clone();
@@ -133,7 +133,7 @@ impl Exchange {
         self
     }
 
-    /// Sets the code that shortens the conversation before the exchange, if there is one.
+    /// Sets the code that shortens the conversation before the message is sent, if the chat has some.
     pub(crate) fn shorten(mut self, shorten: Option<Arc<dyn Shorten>>) -> Self {
         self.shorten = shorten;
         self
@@ -149,7 +149,7 @@ impl Exchange {
         self.talk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shortens the conversation, if the chat has code for that.
+    /// Shortens the conversation before the run, if the chat has code for that.
     async fn shortened(&self) -> Result<(), Error> {
         let Some(shorten) = self.shorten.as_ref().filter(|_| self.from.is_none()) else {
             return Ok(());
@@ -166,8 +166,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// Ends the run's part of the conversation. It is kept if the run has an answer. Without one it is kept if a tool
-    /// that writes has run, so that the model knows of the effect, and forgotten otherwise.
+    /// Adds the run's messages to the conversation, or drops them. They are kept if the run has an answer. Without one
+    /// they are kept if a tool that writes has run, so that the model knows of the effect, and dropped otherwise.
     pub(crate) fn settle<T>(&self, node: &Node, outcome: &Outcome<T>) {
         if let Err(error) = &outcome.result {
             return self.keep_effects(node, &error.to_string());
@@ -189,7 +189,7 @@ impl Exchange {
         self.push(earlier, outcome.outputs.response.clone());
     }
 
-    /// Adds the user's words and this answer.
+    /// Adds the user's words and this answer to the conversation.
     fn push(&self, earlier: &mut Earlier, answer: String) {
         let mut history = earlier.history.with_slots();
         history.push(Message::User {
@@ -240,7 +240,7 @@ impl Exchange {
         talk.unfinished = input.map(|input| Unfinished { input, until });
     }
 
-    /// Returns a guard that keeps effects if the run at this place is dropped.
+    /// Returns a guard that decides about the messages if the run at this place is dropped.
     pub(crate) fn until_settled<'a>(&'a self, node: &'a Node) -> UntilSettled<'a> {
         UntilSettled {
             exchange: Some(self),
@@ -270,14 +270,15 @@ fn reply(content: String) -> Message {
     }
 }
 
-/// Guard of an exchange whose run goes on. If the run is dropped, the exchange is kept or forgotten like one that failed.
+/// Guard while the run of a message goes on. If the run is dropped, its messages are kept or dropped like those of a
+/// run that failed.
 pub(crate) struct UntilSettled<'a> {
     exchange: Option<&'a Exchange>,
     node: &'a Node,
 }
 
 impl UntilSettled<'_> {
-    /// Ends the exchange with the outcome of its run.
+    /// Ends the guard: the messages are kept or dropped by the outcome of the run.
     pub(crate) fn settle<T>(mut self, outcome: &Outcome<T>) {
         if let Some(exchange) = self.exchange.take() {
             exchange.settle(self.node, outcome);
@@ -293,7 +294,8 @@ impl Drop for UntilSettled<'_> {
     }
 }
 
-/// Returns `true` if the last message is a model's answer, and no call waits for its result.
+/// Returns `true` if a conversation can go on with a new message: it ends with a model's answer, and no call waits for
+/// its result.
 fn is_answered(history: &History) -> bool {
     matches!(history.messages().last(), Some(Message::Assistant { calls, .. }) if calls.is_empty())
 }

@@ -58,11 +58,11 @@ tokio::task_local! {
 pub struct RunContext {
     pub(crate) node: Arc<Node>,
     pub(crate) root: Arc<Root>,
-    /// Call or answer of this node's agent within which this place is, if it is within one.
+    /// Call or answer of the agent within which this place is; `None` outside of calls and answers.
     pub(crate) within: Option<Within>,
-    /// Model of the agent that runs here, for agents that bring no model of their own.
+    /// Model of the agent that runs here. It is for agents below that bring no model of their own.
     model: Option<Arc<dyn Model>>,
-    /// Repair that the agent here was asked for, if it is a repair agent.
+    /// Repair for which the agent here was asked; `None` if it is no repair agent.
     repair: Option<Arc<RepairScope>>,
     /// Innermost repair around this place, however deep the place is within it.
     enclosing_repair: Option<Arc<RepairScope>>,
@@ -70,7 +70,8 @@ pub struct RunContext {
     watch: Option<Arc<Stopwatch>>,
     /// Inbox of the agents to which escalations raised here go.
     inbox: Option<Arc<Inbox>>,
-    /// Is `true` if plain code runs the topmost of those agents.
+    /// Is `true` if the topmost agent to which escalations raised here go was run by plain code, and not by another
+    /// agent.
     from_code: bool,
     /// Place in a team of the agent that works here. It does not apply to agents that this agent runs.
     place: Option<TeamPlace>,
@@ -102,7 +103,7 @@ impl RunContext {
         }
     }
 
-    /// Returns the place of the current task, if it belongs to a run.
+    /// Returns the context of the current task; `None` if the task does not belong to a run.
     pub fn current() -> Option<Self> {
         CURRENT.try_with(Self::clone).ok()
     }
@@ -112,7 +113,7 @@ impl RunContext {
         &self.root.run_id
     }
 
-    /// Returns the scope that the run works for.
+    /// Returns the scope for which the run works: organisation, workspace and user.
     pub fn scope(&self) -> &Scope {
         &self.root.settings.scope
     }
@@ -144,7 +145,8 @@ impl RunContext {
         Ok(secret)
     }
 
-    /// Returns the place of the next run of `agent` with this input.
+    /// Returns the place below this one for another run of `agent` with this input. The same agent with the same input
+    /// gets a new place each time.
     pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Self {
         Self {
             node: self.here().agent_child(agent, input),
@@ -185,7 +187,7 @@ impl RunContext {
         })
     }
 
-    /// Returns the conversation that was handed to the agent here, if one was.
+    /// Returns the conversation that was handed to the agent here; `None` if none was.
     pub(crate) fn handover(&self) -> Option<&Handover> {
         self.handover.as_deref()
     }
@@ -195,12 +197,12 @@ impl RunContext {
         format!("{}/run", self.agent_child(agent, input).node.path())
     }
 
-    /// Returns the place of work within one call, in the round `attempt`.
+    /// Returns the place for work within the call `seq`, such as the tool's, in the round `attempt`.
     pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Self {
         self.inside(Within::Call(seq, attempt))
     }
 
-    /// Returns the place of work on the answer of one turn.
+    /// Returns the place for work on the answer of one turn, such as its repair.
     pub(crate) fn in_answer(&self, turn: u32) -> Self {
         self.inside(Within::Answer(turn))
     }
@@ -273,7 +275,7 @@ impl RunContext {
         here
     }
 
-    /// Returns this place within the deadline and the span of one execution.
+    /// Returns this place for one execution of a tool, with its deadline and its span.
     pub(crate) fn executing(&self, watch: &Arc<Stopwatch>, span: &Span) -> Self {
         let mut here = self.clone();
         here.watch = Some(watch.clone());
@@ -281,7 +283,7 @@ impl RunContext {
         here
     }
 
-    /// Returns this place for an agent with this inbox.
+    /// Returns this place for an agent whose escalations from below arrive in this inbox.
     pub(crate) fn at(&self, inbox: &Arc<Inbox>) -> Self {
         Self {
             inbox: Some(inbox.clone()),
@@ -294,7 +296,7 @@ impl RunContext {
         self.inbox.as_ref()
     }
 
-    /// Returns this place for an agent that plain code runs: that code is above the agent.
+    /// Returns this place for an agent that plain code runs, so that its escalations end at that code.
     pub(crate) fn under_code(&self) -> Self {
         Self {
             inbox: None,
@@ -307,7 +309,7 @@ impl RunContext {
         self.from_code
     }
 
-    /// Returns a place beside this one, for work that does not continue the work that went on here before.
+    /// Returns a place beside this one, for work that begins anew and does not continue what went on here.
     pub(crate) fn beside(&self, what: &str) -> Self {
         Self {
             node: self.node.beside(what),
@@ -323,8 +325,8 @@ impl RunContext {
             .is_some_and(|known| known.is_partial())
     }
 
-    /// Carries out `work` here, within `time` if that is given. If the time runs out, a bound of the agent here is
-    /// passed. The time stands still while a person is asked.
+    /// Carries out `work` here, within `time` if that is given. If the time runs out, the agent's bound on time has
+    /// been passed. The time stands still while a person is asked.
     pub(crate) async fn within<T>(
         &self,
         time: Option<Duration>,
@@ -347,7 +349,7 @@ impl RunContext {
         self.watch.as_ref()
     }
 
-    /// Returns this place for a repair agent.
+    /// Returns this place for a repair agent that works on this repair.
     pub(crate) fn repairing(&self, scope: &Arc<RepairScope>) -> Self {
         Self {
             repair: Some(scope.clone()),
@@ -361,7 +363,7 @@ impl RunContext {
         self.repair.as_ref()
     }
 
-    /// Returns the innermost repair around this place.
+    /// Returns the innermost repair within which this place is; `None` outside of repairs.
     pub(crate) fn enclosing_repair(&self) -> Option<&Arc<RepairScope>> {
         self.enclosing_repair.as_ref()
     }
@@ -382,7 +384,7 @@ impl RunContext {
         }
     }
 
-    /// Creates the scope of a repair that begins here, unless too many repairs are around it already.
+    /// Creates the scope of a repair that begins here; `None` if too many repairs are nested already.
     pub(crate) fn repair_scope(&self) -> Option<Arc<RepairScope>> {
         RepairScope::within(self.enclosing_repair.clone(), self.node.level() + 1)
     }
@@ -407,12 +409,12 @@ impl RunContext {
         }
     }
 
-    /// Adds the usage and the cost of a nested run (a run of its own) that went on here.
+    /// Adds the usage and the cost of a nested run (a run of its own) that went on here to this run's.
     pub(crate) fn charge(&self, usage: Usage, cost: Option<Cost>) {
         self.here().add(Fact::Charged { usage, cost });
     }
 
-    /// Returns the number of tokens spent within this place.
+    /// Returns the number of tokens that models have used within this place.
     pub(crate) fn spent(&self) -> u64 {
         self.here().spent()
     }
@@ -425,7 +427,7 @@ impl RunContext {
         self.node.add(Fact::Done { result });
     }
 
-    /// Returns the time by the run's clock.
+    /// Returns the current time by the clock of the run.
     pub(crate) fn now(&self) -> Timestamp {
         self.root.settings.clock.now()
     }

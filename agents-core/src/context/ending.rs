@@ -3,11 +3,11 @@
 use super::{Node, Root, wording};
 use std::sync::Arc;
 
-/// Reason for which work is dropped.
+/// Reason for which work in progress is dropped, as its calls and escalations record it.
 pub(crate) enum Ending {
     /// The run has ended, and all work in it is dropped.
     Run,
-    /// The work was abandoned for this reason, for instance because another arm took over.
+    /// The work was given up for this reason, for instance because an escalation lets other work take its place.
     Abandoned(Arc<str>),
     /// The work was dropped without a reason: its future was dropped, or its agent has failed.
     Unexplained,
@@ -23,8 +23,8 @@ impl Ending {
         }
     }
 
-    /// Returns the text that says why a call ends unsettled. `by_it` is `true` if the end of the run came from within
-    /// the call.
+    /// Returns the reason that the receipt of a dropped call gives. `by_it` is `true` if the end of the run came from
+    /// within the call.
     pub(crate) fn of_call(&self, by_it: bool) -> &str {
         match self {
             Ending::Run if by_it => wording::ENDED_FROM_WITHIN,
@@ -34,7 +34,7 @@ impl Ending {
         }
     }
 
-    /// Returns the text that says why an escalation is closed.
+    /// Returns the reason that the receipt of a dropped escalation gives.
     pub(crate) fn of_escalation(&self) -> &str {
         match self {
             Ending::Run => wording::RUN_ENDED,

@@ -9,13 +9,14 @@ use serde_json::Value;
 use std::sync::Arc;
 
 impl Root {
-    /// Prepares the reading of a text that a model of this run wrote.
+    /// Prepares the reading of a text by a model of this run: values that have to be known are checked against the
+    /// run's evidence.
     pub(crate) fn reading(self: &Arc<Self>) -> Reading {
         let root = self.clone();
         Reading::of_model(move || root.evidence())
     }
 
-    /// Collects the evidence of the run.
+    /// Collects the evidence of the run: the words of the user and the receipts of its calls.
     fn evidence(&self) -> Evidence {
         let exchange = self.settings.exchange.as_ref();
         let before = exchange.map(|exchange| exchange.earlier().history);
@@ -57,7 +58,7 @@ impl Root {
     }
 }
 
-/// Returns the value that a text stands for: its JSON, or the text itself.
+/// Returns the value for which the text of a message stands: its JSON, or the text itself.
 fn value_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }

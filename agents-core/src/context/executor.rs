@@ -3,7 +3,7 @@
 use crate::{blob::BlobStore, budget::Prices, cache::Caching, policy::Policies, rate::RateLimiter};
 use std::sync::Arc;
 
-/// Settings of the run for carrying out calls.
+/// Settings of a run that concern its calls: policies, prices, cache, limiter, blob store.
 #[derive(Default)]
 pub(crate) struct Executor {
     pub(crate) policies: Policies,

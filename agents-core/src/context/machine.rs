@@ -19,7 +19,7 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// State of a run that goes on in this process.
+/// State of a run that goes on in this process, behind a lock. Facts are added here, and change the state.
 pub(crate) struct Machine {
     inner: Mutex<Inner>,
     pub(super) audience: Audience,
@@ -41,17 +41,17 @@ struct Inner {
     kept: Option<Kept>,
 }
 
-/// State with which a run began in this process, and its facts since.
+/// State with which a run began in this process, and its facts since, for a check in tests.
 #[cfg(any(test, feature = "testing"))]
 struct Kept {
     before: State,
     facts: Vec<(PlaceId, crate::run::Timestamp, String)>,
 }
 
-/// Data of a place that belongs to this process and is not stored.
+/// Data of a place in the run that belongs to this process and is not stored.
 #[derive(Default)]
 struct Live {
-    /// Model that the agent here was given because it failed.
+    /// Model that a handler gave to the agent here because it had failed.
     given: Option<Arc<dyn Model>>,
     /// Reason for which the work here is being dropped, while it is.
     abandoned: Option<Arc<str>>,
@@ -61,7 +61,7 @@ struct Live {
     run_budget: Option<Budget>,
     /// Bounds that the agent has through its places in teams.
     places: Vec<Budget>,
-    /// Number of runs of each agent here with each input, by a key of both.
+    /// Number of runs that each agent had below this place with each input, by a key of both.
     seen: BTreeMap<Box<str>, u32>,
 }
 
@@ -111,7 +111,7 @@ impl Machine {
         after
     }
 
-    /// Stores all facts so far, if the run has a journal.
+    /// Waits until all facts so far are stored; does nothing without a journal.
     pub(crate) async fn store(&self) -> Result<(), JournalError> {
         let writer = self.lock().writer.clone();
         match writer {
@@ -142,7 +142,7 @@ impl Machine {
         }
     }
 
-    /// Has all facts so far stored, and does not wait until they are.
+    /// Has all facts so far stored, without waiting for it.
     pub(crate) fn flush(&self) {
         let writer = self.lock().writer.clone();
         if let Some((writer, _)) = writer {
@@ -158,12 +158,12 @@ impl Machine {
         }
     }
 
-    /// Passes the state of the run to `f`.
+    /// Passes the state of the run to `f`, under its lock.
     pub(crate) fn look<R>(&self, f: impl FnOnce(&State) -> R) -> R {
         f(&self.lock().state)
     }
 
-    /// Passes the place with this id to `f`.
+    /// Passes the data of the place with this id to `f`.
     pub(crate) fn place<R>(&self, id: PlaceId, f: impl FnOnce(&Place) -> R) -> R {
         f(self.lock().state.place(id))
     }
@@ -212,8 +212,8 @@ impl Machine {
         u32::try_from(number).unwrap_or(u32::MAX)
     }
 
-    /// Counts one more run of this agent at this place, with the input that the key names; returns the number of runs
-    /// so far.
+    /// Counts one more run of an agent below this place. The key names the agent and the input. Returns the number of
+    /// such runs so far, this one included.
     pub(crate) fn nth(&self, place: PlaceId, agent: &str) -> u32 {
         let mut inner = self.lock();
         let seen = inner.live(place).seen.entry(agent.into()).or_default();
@@ -267,17 +267,20 @@ impl Machine {
         self.lock().live(place).places.push(budget.clone());
     }
 
-    /// Returns the bound that another model turn or round of calls would pass, with the agent whose bound it is.
+    /// Returns the bound on steps (turns and rounds of calls) that one more step would pass, with the agent whose bound
+    /// it is; `None` if there is none.
     pub(crate) fn one_more_step(&self, place: PlaceId) -> Option<PassedLimit> {
         self.steps(place, |steps, bound| steps >= bound)
     }
 
-    /// Returns the bound on steps that is passed, with the agent whose bound it is.
+    /// Returns the bound on steps (turns and rounds of calls) that is passed, with the agent whose bound it is; `None`
+    /// if none is.
     pub(crate) fn stepped_over(&self, place: PlaceId) -> Option<PassedLimit> {
         self.steps(place, |steps, bound| steps > bound)
     }
 
-    /// Returns the outermost bound on steps that is passed. `is_passed` is given the number of steps and the bound.
+    /// Returns the outermost bound on steps for which `is_passed` returns true, given the number of steps and the
+    /// bound.
     fn steps(&self, place: PlaceId, is_passed: impl Fn(u32, u32) -> bool) -> Option<PassedLimit> {
         self.lock().passed(place, |_, place, live| {
             let own = live.budget.as_ref().map(Budget::recursion);
@@ -287,7 +290,7 @@ impl Machine {
         })
     }
 
-    /// Returns the bound on tokens or cost that is reached, with the agent whose bound it is.
+    /// Returns the bound on tokens or cost that is used up, with the agent whose bound it is; `None` if none is.
     pub(crate) fn overspent(&self, place: PlaceId) -> Option<PassedLimit> {
         self.lock().passed(place, |_, place, live| {
             let paid = place.paid.known();
@@ -299,7 +302,8 @@ impl Machine {
         })
     }
 
-    /// Returns the bound on depth that an agent at this place passes, with the agent whose bound it is.
+    /// Returns the bound on depth that an agent at this place passes, with the agent whose bound it is; `None` if it
+    /// passes none.
     pub(crate) fn too_deep(&self, place: PlaceId) -> Option<PassedLimit> {
         let depth = self.place(place, |place| place.depth);
         self.lock().passed(place, |_, place, live| {
@@ -353,7 +357,8 @@ impl Inner {
         self.add_and_tell(place, fact, None)
     }
 
-    /// Adds a fact to the run. The events of the fact go into the list of `audience`, if there is one.
+    /// Adds a fact to the run, and applies it to the state. The events that follow go into the list of `audience`, if
+    /// there is one.
     fn add_and_tell(
         &mut self,
         place: PlaceId,
@@ -435,7 +440,7 @@ impl Inner {
         &mut self.live[at]
     }
 
-    /// Returns the outermost bound that is passed, from this place upwards.
+    /// Returns the outermost bound that is passed, looked for from this place upwards.
     fn passed(
         &mut self,
         place: PlaceId,

@@ -8,12 +8,12 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Number of runs that may be nested within each other. Each run begins with a new budget, so only this bound ends
+/// Maximum number of runs of their own within each other. Each run begins with a new budget, so only this bound ends
 /// agents that call each other in runs of their own.
 const DEEPEST: u32 = 15;
 
 impl Settings {
-    /// Takes settings over from the outer run, for a run within it, as far as the inner run has none of its own.
+    /// Takes settings over from the outer run, for a run of its own within it. Settings that the inner run has stay.
     pub(crate) fn inherit(&mut self, around: &RunContext) -> Result<(), Error> {
         let outer = &around.root.settings;
         self.nesting_depth = outer.nesting_depth + 1;
@@ -59,7 +59,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Tightens the bounds of a nested run: they may be stricter than the outer run's, never looser.
+    /// Takes over the outer run's restrictions: a nested run may be stricter than the outer run, never looser.
     fn tighten(&mut self, outer: &Settings) {
         self.strict |= outer.strict;
         self.confirms_repeats |= outer.confirms_repeats;
@@ -69,7 +69,7 @@ impl Settings {
     }
 }
 
-/// Clock of the outer run for the time; the ids of runs are made anew.
+/// Clock of a nested run: the time is that of the outer run's clock, and ids of runs are made anew.
 struct TimeOf(Arc<dyn Clock>);
 
 impl Clock for TimeOf {

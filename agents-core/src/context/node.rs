@@ -22,15 +22,15 @@ pub(crate) struct Node {
     id: PlaceId,
     key: Box<str>,
     parent: Option<Arc<Node>>,
-    /// Number of agents around this one.
+    /// Number of agents that this one is nested in.
     depth: u32,
-    /// Number of places above this one.
+    /// Number of places in the run above this one.
     level: u32,
     agent: OnceLock<Arc<str>>,
 }
 
 impl Node {
-    /// Returns the root of a run.
+    /// Returns the handle to the root of a run: the place of its agent.
     pub(crate) fn root(machine: Arc<Machine>) -> Arc<Node> {
         let (key, agent) = machine.place(0, |place| (place.key.clone(), place.agent.clone()));
         Arc::new(Node {
@@ -94,7 +94,8 @@ impl Node {
         self.child(what, self.depth, Some(&agent))
     }
 
-    /// Returns `true` if the agent of `other` works here: at its own place, or beside it after an escalation.
+    /// Returns `true` if the agent that works here is the one of `other`: at its own place, or beside it after an
+    /// escalation.
     pub(crate) fn continues(&self, other: &Node) -> bool {
         let is_beside = || {
             let above = self.parent.as_ref();
@@ -174,7 +175,7 @@ impl Node {
         self.agent.get_or_init(agent).clone()
     }
 
-    /// Returns a person's decision about whether code may run the agent here, if there is one.
+    /// Returns the decision of a person whether code may run the agent here; `None` if nobody was asked.
     pub(crate) fn confirmed(&self) -> Option<ApprovalDecision> {
         self.machine.place(self.id, |place| place.confirmed.clone())
     }
@@ -248,7 +249,8 @@ impl Node {
         self.machine.place(self.id, |place| place.partial)
     }
 
-    /// Returns the ids of the calls of this run that are in doubt.
+    /// Returns the ids of the calls of this run that are in doubt: they may have taken effect, and nobody has found
+    /// out.
     pub(crate) fn calls_in_doubt(&self) -> Vec<Box<str>> {
         self.machine.look(|state| {
             let doubts = state.doubts.iter();
@@ -264,27 +266,27 @@ impl Node {
         self.level
     }
 
-    /// Returns `true` if this is a call's place.
+    /// Returns `true` if this is the place of a tool call, and not that of an agent.
     fn is_call(&self) -> bool {
         self.machine.place(self.id, |place| place.call().is_some())
     }
 
-    /// Bounds the agent that works here.
+    /// Sets the budget of the agent that works here.
     pub(crate) fn bound(&self, budget: &Budget) {
         self.machine.bound(self.id, budget);
     }
 
-    /// Bounds everything that works here and below.
+    /// Sets the budget of the whole run that begins here: it bounds everything here and below.
     pub(crate) fn bound_run(&self, budget: &Budget) {
         self.machine.bound_run(self.id, budget);
     }
 
-    /// Bounds the agent that works here, and everything below, by its place in a team.
+    /// Adds the bounds that the agent here, and everything below it, has by a place in a team.
     pub(crate) fn bound_place(&self, budget: &Budget) {
         self.machine.bound_place(self.id, budget);
     }
 
-    /// Describes a bound of this place's agent that was passed.
+    /// Describes a bound of the agent here that was passed, for the error.
     pub(crate) fn passed(&self, limit: Limit) -> PassedLimit {
         PassedLimit {
             agent: self.agent(),
@@ -293,22 +295,24 @@ impl Node {
         }
     }
 
-    /// Returns the bound that another model turn would pass, with the agent whose bound it is.
+    /// Returns the bound on turns that another model turn would pass, with the agent whose bound it is; `None` if there
+    /// is none.
     pub(crate) fn one_more_step(&self) -> Option<PassedLimit> {
         self.machine.one_more_step(self.id)
     }
 
-    /// Returns the bound on turns and rounds of calls that is passed, with the agent whose bound it is.
+    /// Returns the bound on turns and rounds of calls that is passed, with the agent whose bound it is; `None` if none
+    /// is.
     pub(crate) fn stepped_over(&self) -> Option<PassedLimit> {
         self.machine.stepped_over(self.id)
     }
 
-    /// Returns the tokens used here and below.
+    /// Returns the number of tokens that models used here and below.
     pub(crate) fn spent(&self) -> u64 {
         self.machine.place(self.id, |place| place.tokens)
     }
 
-    /// Returns the tokens used within a call.
+    /// Returns the number of tokens that models used within a call.
     pub(crate) fn spent_within(&self, seq: u32) -> u64 {
         self.machine.look(|state| state.tokens_within(self.id, seq))
     }
@@ -320,7 +324,7 @@ impl Node {
             .total()
     }
 
-    /// Returns the amount paid here and below.
+    /// Returns the costs of the models asked here and below.
     pub(crate) fn paid(&self) -> Paid {
         self.machine.place(self.id, |place| place.paid)
     }
@@ -330,12 +334,13 @@ impl Node {
         self.machine.has_cost_bound(self.id)
     }
 
-    /// Returns the bound on tokens or cost that is reached, with the agent whose bound it is.
+    /// Returns the bound on tokens or cost that is used up, with the agent whose bound it is; `None` if none is.
     pub(crate) fn overspent(&self) -> Option<PassedLimit> {
         self.machine.overspent(self.id)
     }
 
-    /// Returns the bound on depth that an agent here passes, with the agent whose bound it is.
+    /// Returns the bound on depth that an agent here passes, with the agent whose bound it is; `None` if it passes
+    /// none.
     pub(crate) fn too_deep(&self) -> Option<PassedLimit> {
         self.machine.too_deep(self.id)
     }
@@ -346,7 +351,7 @@ impl Node {
         time.saturating_sub(worked)
     }
 
-    /// Returns the index of the place.
+    /// Returns the index of the place in the state of the run.
     pub(crate) fn id(&self) -> PlaceId {
         self.id
     }
@@ -357,7 +362,7 @@ impl Node {
     }
 }
 
-/// Path of a place, written only when it is formatted.
+/// Path of a place in the run, which is only put together when it is formatted.
 pub(crate) struct Path<'a>(&'a Node);
 
 impl fmt::Display for Path<'_> {

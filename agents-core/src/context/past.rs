@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Earlier executions of a run and its nested runs.
+/// Executions that a run and its nested runs have had, so that repeated calls are noticed.
 ///
 /// Each run has its own executions in its state, as they follow from its facts. This value holds those of all these runs
 /// together.
@@ -29,7 +29,7 @@ impl Past {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what follows from the facts of a stored run.
+    /// Adds the executions and doubts of a run that was stored.
     pub(crate) fn add(&self, stored: &State) {
         let mut inner = self.inner();
         for (_, doubt) in &stored.doubts {
@@ -59,7 +59,7 @@ impl Past {
         of.any(|(call, _)| !findings.has(call))
     }
 
-    /// Returns the last execution of this tool with these arguments.
+    /// Returns the last execution of this tool with these arguments, in any of the runs; `None` if there is none.
     pub(crate) fn executed(&self, tool: &str, args: &ArgsDigest) -> Option<EarlierExecution> {
         self.inner().executions.find(tool, args).cloned()
     }

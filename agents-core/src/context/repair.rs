@@ -5,7 +5,7 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Number of repairs that may be nested within each other.
+/// Maximum number of repairs that may run within each other.
 const DEEPEST: u32 = 4;
 
 /// Scope of a repair while its repair agent works: the places that belong to the repair, and the way in which it ended.
@@ -39,7 +39,8 @@ impl RepairScope {
         })
     }
 
-    /// Returns the repair to which a bound at this level of the tree belongs: this repair, one around it, or `None`.
+    /// Returns the repair to which a bound of an agent at this level belongs: this repair, or one around it. `None` if
+    /// the bound belongs to the run.
     pub(crate) fn of_level(&self, level: u32) -> Option<&RepairScope> {
         let mut scope = Some(self);
         while let Some(here) = scope {
@@ -65,7 +66,7 @@ impl RepairScope {
         is_first
     }
 
-    /// Ends the repair. The call never returns to the repair agent.
+    /// Ends the repair, for this reason. The call never returns, since the repair agent's work is dropped.
     pub(crate) async fn finish(&self, end: FixError) -> Infallible {
         self.end(end);
         std::future::pending().await
@@ -89,8 +90,9 @@ impl RepairScope {
 }
 
 impl From<Error> for FixError {
-    /// Converts the error that a repair agent returned. An escalation and a throw are meant, any other error just
-    /// happened. An error that would occur at every try is told apart from one that may pass.
+    /// Converts the error of a repair agent into the reason why the repair failed. An escalation and a throw are
+    /// decisions; any other error is a mishap. An error that would occur at every try is told apart from one that may
+    /// pass.
     fn from(error: Error) -> Self {
         let is_lasting = || {
             let mut cause: Option<&dyn std::error::Error> = Some(&error);

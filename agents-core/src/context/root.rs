@@ -24,28 +24,28 @@ pub(crate) struct Root {
     pub(crate) run_id: Arc<str>,
     pub(crate) node: Arc<Node>,
     pub(crate) notify: Arc<Notify>,
-    /// Triggered when the run has ended. Tasks that were spawned in the run and still go on end as well.
+    /// Token that is cancelled when the run has ended, so that tasks which were spawned in it end as well.
     pub(crate) over: CancellationToken,
     origin: Option<Origin>,
-    /// Input of the run, as a model gets it.
+    /// Input of the run as its model reads it: evidence of what the user said.
     pub(crate) said: String,
     /// Span of the whole run, and the id of its trace.
     span: OnceLock<(Span, Arc<str>)>,
     secret_scope: OnceLock<Vec<u8>>,
     /// Key of the digests by which arguments are recognised, made when needed; `None` for a run stored without one.
     key: OnceLock<Option<RunKey>>,
-    /// Position in a trace that the run had before it was put down.
+    /// Position in a trace that the run had in an earlier process; its trace goes on from there.
     pub(crate) trace_before: Option<String>,
     is_resumed: bool,
     /// Time at which the run began, before it was ever put down.
     began: OnceLock<Timestamp>,
 }
 
-/// Agent and input of the run, for the journal.
+/// Agent and input of the run, for the first fact in its journal.
 pub(crate) struct Origin {
     pub(crate) agent: String,
     pub(crate) input: Json,
-    /// Identity of the answer's type, which tells it apart from any other type.
+    /// Digest of the answer's type, by which a stored run notices that the type has changed.
     pub(crate) answer: Option<Arc<str>>,
 }
 
@@ -119,14 +119,14 @@ impl Root {
         })
     }
 
-    /// Releases the journal if it is this run's own, so that another run may open it.
+    /// Releases the journal that was given to this run itself, so that another process may open it.
     pub(crate) async fn close_journal(&self) {
         if let (Some(_), Some(writer)) = (&self.settings.journal, &self.settings.writer) {
             writer.close().await;
         }
     }
 
-    /// Adds the fact that the run begins or goes on, and returns the time at which it began.
+    /// Adds the fact that the run begins, or goes on. Returns the time at which it first began.
     pub(crate) fn begins(&self) -> Timestamp {
         let now = self.settings.clock.now();
         let began = *self.began.get_or_init(|| now);
@@ -160,14 +160,14 @@ impl Root {
         }
     }
 
-    /// Tells subscribers of text that a model is writing, which is not a fact.
+    /// Tells subscribers of an event that is no fact, such as text that a model is writing.
     pub(crate) fn stream(&self, node: &Node, kind: EventKind) {
         let audience = &self.node.machine().audience;
         let (place, at) = (node.path().to_string(), self.settings.clock.now());
         audience.tell(&audience.event(&node.agent(), node.depth(), place, at, kind));
     }
 
-    /// Returns [`Settings::secret_scope`], which is computed once.
+    /// Returns the digest [`Settings::secret_scope`], which is computed once.
     pub(crate) fn secret_scope(&self) -> &[u8] {
         let scope = || self.settings.secret_scope();
         self.secret_scope.get_or_init(scope)
@@ -185,7 +185,7 @@ impl Root {
         self.node.machine().look(|state| state.usage)
     }
 
-    /// Stops the run from outside of its tree.
+    /// Stops the run from outside: a cancellation, a bound on time, or a failure of the journal.
     pub(crate) fn request_stop(&self, stop: Stop) {
         self.node.machine().stop(stop);
         self.notify.notify_one();
@@ -209,7 +209,7 @@ impl Root {
         self.span.get_or_init(|| (span.clone(), id()));
     }
 
-    /// Returns the span of the whole run.
+    /// Returns the `tracing` span of the whole run.
     pub(crate) fn span(&self) -> Span {
         let span = self.span.get();
         span.map_or_else(Span::none, |(span, _)| span.clone())
@@ -220,7 +220,7 @@ impl Root {
         self.span.get().map_or("", |(_, id)| id)
     }
 
-    /// Returns the position of the run's span in its trace, if the run is traced.
+    /// Returns the position of the run's span in its trace; `None` if the run is not traced.
     pub(crate) fn trace_place(&self) -> Option<String> {
         place(&self.span())
     }

@@ -27,9 +27,9 @@ pub(crate) struct Settings {
     pub(crate) secrets: BTreeMap<String, SecretValue>,
     /// Source of the secrets that were not given to the run itself.
     pub(crate) secret_store: Option<Arc<dyn Secrets>>,
-    /// Masker that hides secrets; shared with the runs within this one.
+    /// Masker that hides secrets in text; shared with the runs within this one.
     pub(crate) masker: Arc<Masker>,
-    /// Models that a stored run finds by their names.
+    /// Models among which a stored run finds those that it names.
     pub(crate) known_models: Vec<Arc<dyn Model>>,
     /// Cancellation tokens; the run ends when one of them is cancelled.
     pub(crate) cancel: Vec<CancellationToken>,
@@ -50,11 +50,12 @@ pub(crate) struct Settings {
     /// Journal that was given to this run itself. A nested run without one uses the outer run's writer.
     pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) writer: Option<Arc<Writer>>,
-    /// Earlier executions; shared with the runs within this one.
+    /// Executions that the runs have had, for repeated calls; shared with the runs within this one.
     pub(crate) past: Arc<Past>,
     /// Findings of people about calls in doubt; shared with the runs within this one.
     pub(crate) findings: Findings,
-    /// Activity of the run and of the runs within it, if the run ends when it waits for people.
+    /// Count of what moves in the run and in the runs within it, by which it is noticed that all wait for people.
+    /// `None` unless the run is to end then.
     pub(crate) activity: Option<Arc<Activity>>,
     pub(crate) exchange: Option<Box<Exchange>>,
     pub(crate) strict: bool,
@@ -65,11 +66,11 @@ pub(crate) struct Settings {
     pub(crate) traces_url: Option<Arc<str>>,
     /// Fencing token of the lease under which the run goes on.
     pub(crate) fence: Option<u64>,
-    /// Number of runs around this one.
+    /// Number of runs that this one is nested in.
     pub(crate) nesting_depth: u32,
-    /// Key of the run around this one, if there is one.
+    /// Key by which the run around this one recognises arguments; `None` without a run around.
     pub(crate) key_around: Option<RunKey>,
-    /// Deadline around this run, if there is one.
+    /// Deadline of the run around this one; `None` if there is none.
     pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
@@ -78,7 +79,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns the settings on which receipts and messages depend.
+    /// Returns the settings by which receipts and messages are made from facts.
     pub(crate) fn projection(&self) -> Projection {
         Projection {
             masker: self.masker.clone(),
@@ -86,19 +87,19 @@ impl Settings {
         }
     }
 
-    /// Returns the model to ask. `own` is the model of the agent or of its caller.
+    /// Returns the model to ask: `own`, that of the agent or of its caller, unless the run overrides all models.
     pub(crate) fn model_for(&self, own: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
         self.override_model.clone().or(own)
     }
 
-    /// Returns the model that stands for a purpose in this run, if the run knows models for purposes.
+    /// Returns the model that stands for a purpose in this run; `None` if the run knows no models for purposes.
     pub(crate) fn model_of(&self, purpose: &PurposeKey) -> Option<Arc<dyn Model>> {
         let purposes = self.purposes.as_ref()?;
         Some(purposes.model(purpose, &self.scope))
     }
 
-    /// Returns the name of the model if it may not be asked. In a run with models for purposes, any other model has to
-    /// be admitted by its name.
+    /// Returns the name of the model if the run may not ask it; `None` if it may. In a run with models for purposes,
+    /// any other model has to be admitted by its name.
     pub(crate) fn refused<'m>(&self, model: &'m dyn Model) -> Option<&'m str> {
         let purposes = self.purposes.as_ref();
         // The model of tests and of recorded runs is no model that is paid for.
@@ -112,7 +113,7 @@ impl Settings {
         self.known_models.iter().find(|model| model.id() == name)
     }
 
-    /// Registers the given secrets with the masker at the start of the run.
+    /// Has the masker hide the given secrets, at the start of the run.
     pub(crate) fn hide(&self) -> Result<(), Error> {
         for (name, value) in &self.secrets {
             let learnt = Secret::of_run(value.clone()).hide(name, &self.masker);

@@ -18,7 +18,7 @@ impl fmt::Display for CallPath<'_> {
     }
 }
 
-/// Path of a turn: the path of its agent, and its number.
+/// Path of a turn in the run, as records name it: the path of its agent, and the number of the turn.
 pub(crate) struct TurnPath<'a>(Path<'a>, u32);
 
 impl fmt::Display for TurnPath<'_> {
@@ -28,12 +28,13 @@ impl fmt::Display for TurnPath<'_> {
 }
 
 impl Node {
-    /// Returns the path of a turn.
+    /// Returns the path of a turn of the agent here.
     pub(crate) fn turn_path(&self, turn: u32) -> TurnPath<'_> {
         TurnPath(self.path(), turn)
     }
 
-    /// Returns the path of a call, the same for all its attempts; written only when it is formatted.
+    /// Returns the path of a call of the agent here, the same for all its attempts; it is put together when it is
+    /// formatted.
     pub(crate) fn call_path(&self, seq: u32) -> CallPath<'_> {
         CallPath(self.path(), seq)
     }
@@ -76,7 +77,7 @@ impl RunContext {
         self.add_to_call(CallFact::Secret { name, found });
     }
 
-    /// Returns the current arguments of the call around this place.
+    /// Returns the arguments with which the call around this place runs; `None` outside of a call.
     pub(crate) fn arguments(&self) -> Option<Json> {
         self.with_call(Call::input)
     }
@@ -104,7 +105,8 @@ impl RunContext {
     }
 }
 
-/// Agent at work. Its work is a step of the run however it ends, also if the run or the work around it ends first.
+/// Agent at work, from its begin to its end. Its work becomes a step of the run's trace however it ends, also if the
+/// run or the work around it ends first.
 pub(crate) struct Working<'a> {
     cx: &'a RunContext,
     since: Timestamp,
@@ -112,7 +114,7 @@ pub(crate) struct Working<'a> {
 }
 
 impl Working<'_> {
-    /// Ends the step; `ok` if the agent has succeeded.
+    /// Ends the agent's step in the trace; `ok` tells whether it has succeeded.
     pub(crate) fn ended(mut self, ok: bool) {
         self.ok = ok;
     }
@@ -125,23 +127,24 @@ impl Drop for Working<'_> {
     }
 }
 
-/// Model that is asked. The request is a step as well, also if its answer is no longer waited for.
+/// Request to a model, from its begin to its end. It becomes a step of the run's trace, also if its answer is no longer
+/// waited for.
 pub(crate) struct Asking<'a> {
     cx: &'a RunContext,
     model: Arc<str>,
     choosing: bool,
     error: Option<ModelError>,
-    /// Is `true` if the fact of the request's end is added.
+    /// Is `true` once the fact that the request has ended is added.
     is_over: bool,
 }
 
 impl Asking<'_> {
-    /// Ends the step with the model's error.
+    /// Records that the request to the model has ended with this error.
     pub(crate) fn failed(mut self, error: ModelError) {
         self.error = Some(error);
     }
 
-    /// Ends the step with the model's reply.
+    /// Ends the request with the model's reply, which becomes a fact.
     pub(crate) fn replied(mut self, mut reply: Reply, cost: Option<Cost>, longest: usize) {
         self.is_over = true;
         self.cx.node.add(Fact::Replied(Box::new(Replied {

@@ -14,7 +14,7 @@ pub(crate) struct Stopwatch {
     hands: Mutex<Hands>,
     changed: Notify,
     outer: Option<Arc<Stopwatch>>,
-    /// Activity in which the deadline's execution does not count while a person is asked within it.
+    /// Activity of the run. The execution does not count as going on there while a person is asked within it.
     rests_in: Option<Arc<Activity>>,
 }
 
@@ -43,7 +43,7 @@ impl Stopwatch {
         Self::new(now.checked_add(time).unwrap_or(now + AGES), outer, rests_in)
     }
 
-    /// Returns the time left, here and around; it does not shrink while a person is asked.
+    /// Returns the least time left of this deadline and those around it. It does not shrink while a person is asked.
     pub(crate) fn left(&self) -> Duration {
         let mut least = Duration::MAX;
         let mut watch = Some(self);
@@ -85,7 +85,7 @@ impl Stopwatch {
         }
     }
 
-    /// Waits until the time is up.
+    /// Waits until this deadline, or one around it, has passed.
     pub(crate) async fn expired(&self) {
         loop {
             let changed = self.changed.notified();
@@ -106,7 +106,7 @@ impl Stopwatch {
         }
     }
 
-    /// Stops the time, here and around, until the guard is dropped.
+    /// Stops the time of this deadline and of those around it, until the guard is dropped.
     pub(crate) fn stand_still(self: &Arc<Self>) -> Still {
         self.each_out(|watch, hands| {
             if hands.waiting == 0 {

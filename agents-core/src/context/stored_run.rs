@@ -9,7 +9,7 @@ use crate::{
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 impl Writer {
-    /// Reads a journal, and takes hold of it.
+    /// Reads the journal of a run, and keeps others from writing to it. Returns the writer for the run's next facts.
     pub(crate) async fn open(
         journal: Arc<dyn Journal>,
         settings: &Settings,
@@ -27,8 +27,8 @@ impl Writer {
     }
 }
 
-/// Replaces the references to secrets by their values. A reference to a secret that nobody has any more stays: a call
-/// that needs the secret fails.
+/// Replaces references to secrets in stored entries by the secrets' values. A reference to a secret that nobody has any
+/// more stays: a call that needs the secret fails.
 async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error> {
     if let Some(keeper) = &settings.secret_store {
         let needed = entries.iter().flat_map(|entry| references(entry.fact()));
@@ -68,7 +68,7 @@ mod tests {
     };
     use serde_json::json;
 
-    /// Returns the output of the first call, as whoever goes on with these settings has it.
+    /// Returns the output of the first call in a stored run, as a process with these settings reads it.
     async fn output(entries: &[Entry], settings: &Settings) -> Json {
         let journal = Arc::new(MemoryJournal::of(entries.to_vec()));
         let writer = Writer::open(journal, settings).await.unwrap();

@@ -19,7 +19,7 @@ impl Terms {
         }
     }
 
-    /// Takes over the terms of the stored run into the settings. Of two bounds, the tighter one holds.
+    /// Applies the terms of the stored run to the settings with which it goes on. Of two bounds, the tighter one holds.
     pub(crate) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
         if settings.scope == Scope::default() {
             settings.scope = self.scope.clone();
@@ -36,7 +36,7 @@ impl Terms {
         Ok(())
     }
 
-    /// Checks that the agent still answers by the same type.
+    /// Checks that the agent's answer still has the type with which the run was stored.
     pub(crate) fn fits(&self, agent: &str, answer: Option<&Arc<str>>) -> Result<(), Error> {
         match &self.answer {
             Some(stored) if Some(stored) != answer => {
@@ -46,7 +46,7 @@ impl Terms {
         }
     }
 
-    /// Checks that the settings can be compared with later ones: each policy has a name of its own.
+    /// Checks that each policy has a name of its own, so that a stored run can ask for it again.
     pub(crate) fn can_be_kept(settings: &Settings) -> Result<(), Error> {
         match settings.executor.policies.are_named() {
             true => Ok(()),
@@ -54,7 +54,7 @@ impl Terms {
         }
     }
 
-    /// Checks that policies and limits of the stored run are given again, as they are code and cannot be stored.
+    /// Checks that the run goes on with the policies and limits that it had. They are code and cannot be stored.
     pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
         self.has_policies(settings)?;
         match self.limited && settings.executor.limiter.is_none() {

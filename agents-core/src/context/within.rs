@@ -1,17 +1,17 @@
 use std::fmt;
 
-/// Activity of a model-driven agent within which other agents may run.
+/// Part of an agent's work within which other agents may run: a call or an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Within {
-    /// Call with this number, in this round.
+    /// Within the agent's work: the call with this number, in this round.
     Call(u32, u32),
-    /// Answer of the turn with this number.
+    /// Within the agent's work: the answer of the turn with this number.
     Answer(u32),
 }
 
 impl fmt::Display for Within {
-    /// Writes the key of the place. Receipts are in the order of keys, so receipts of answers come after receipts of
-    /// calls.
+    /// Writes the key of the place for this part. Receipts are in the order of keys, so receipts of answers come after
+    /// receipts of calls.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Within::Call(seq, round) => write!(f, "call{seq:04}.{round:02}"),
@@ -20,7 +20,7 @@ impl fmt::Display for Within {
     }
 }
 
-/// Returns `true` if a path leads into a call or into the repair of an answer.
+/// Returns `true` if a path leads into a call or into the repair of an answer, and not to the agent's own work.
 pub(crate) fn is_aside(path: &str) -> bool {
     let numbered = |key: &str, name| {
         let rest = key.strip_prefix(name);

@@ -34,32 +34,32 @@ pub(crate) struct Writer {
 }
 
 struct Sent {
-    /// Number of the last entry that was made.
+    /// Number of the last entry that was made for the journal.
     seq: u64,
     /// Number that the next run in the journal gets.
     runs: u32,
-    /// Entries since the last order: the task is not woken for each fact.
+    /// Entries since the last order to the task: it is not woken for each fact.
     kept: Vec<Entry>,
-    /// Channel to the task that stores entries; `None` once the run is dropped.
+    /// Channel of orders to the task that stores entries; `None` once the run is dropped.
     to: Option<mpsc::UnboundedSender<Order>>,
-    /// Reason for which nothing more is stored.
+    /// Error because of which no further entry is stored; `None` while entries are stored.
     refused: Option<JournalError>,
 }
 
-/// Order to the task that stores entries.
+/// Order to the task that stores entries: what to store, and whom to tell.
 struct Order {
     entries: Vec<Entry>,
-    /// Channel to the caller that waits until the entries are stored.
+    /// Channel to the caller who waits until the entries are stored; `None` if nobody waits.
     done: Option<oneshot::Sender<Result<(), JournalError>>>,
     /// Is `true` if the task releases the journal after this order.
     is_last: bool,
 }
 
-/// Receives whether an order was carried out.
+/// Receiver of the result of an order to the task that stores entries.
 type Stores = oneshot::Receiver<Result<(), JournalError>>;
 
 impl Writer {
-    /// Creates the writer of a journal with these runs. `seq` is the number of its last entry.
+    /// Creates the writer of a journal that holds these runs. `seq` is the number of its last entry.
     pub(super) fn new(journal: Arc<dyn Journal>, seq: u64, stored: Vec<Stored>) -> Arc<Writer> {
         let runs = u32::try_from(stored.len()).unwrap_or(u32::MAX);
         let (to, orders) = mpsc::unbounded_channel();
@@ -80,12 +80,12 @@ impl Writer {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what was stored of the run whose journal it is.
+    /// Takes out what the journal had stored of the run to which it belongs; `None` for a new run.
     pub(crate) fn stored(&self) -> Option<Stored> {
         self.take(|run| run.run == 0)
     }
 
-    /// Returns what was stored of the run at this place within it.
+    /// Takes out what the journal had stored of the nested run at this place; `None` for a new run.
     pub(crate) fn stored_at(&self, place: &str) -> Option<Stored> {
         self.take(|run| run.run > 0 && run.started.place == place)
     }
@@ -96,7 +96,7 @@ impl Writer {
         Some(stored.remove(at))
     }
 
-    /// Returns the number of a new run.
+    /// Returns the number that a new run gets in the journal.
     pub(crate) fn new_run(&self) -> u32 {
         let mut sent = self.sent();
         sent.runs += 1;
@@ -132,14 +132,14 @@ impl Writer {
         sent.refused.get_or_insert(why);
     }
 
-    /// Has all facts so far stored, and does not wait until they are.
+    /// Has all facts so far stored, without waiting for it.
     pub(crate) fn flush(&self) {
         if self.sent().flush() {
             self.task.step();
         }
     }
 
-    /// Stores all facts so far.
+    /// Stores all facts that were recorded so far in the journal.
     ///
     /// # Errors
     /// When that failed, has failed before, or was refused.
@@ -170,7 +170,7 @@ impl Writer {
         Ok(stored)
     }
 
-    /// Waits until an order is carried out.
+    /// Waits until an order to the task is carried out.
     async fn until(&self, stored: Result<Stores, JournalError>) -> Result<(), JournalError> {
         let stored = stored?;
         self.task.step();
@@ -204,7 +204,7 @@ impl Sent {
     }
 }
 
-/// Stores the facts of a run that is dropped: what the run has done is worth keeping.
+/// Has the facts of a dropped run stored, so that the run can go on from there.
 impl Drop for Writer {
     fn drop(&mut self) {
         self.flush();
@@ -255,7 +255,7 @@ impl<F: Future> Future for Going<F> {
 }
 
 impl Writer {
-    /// Stores all facts so far, and releases the journal.
+    /// Stores all facts that were recorded so far, and releases the journal.
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
         self.sent().send(Some(done), true);
@@ -265,9 +265,10 @@ impl Writer {
     }
 }
 
-/// Task that stores entries in the journal while the run goes on.
+/// Task that stores entries in the journal while the run goes on. The run polls it itself, unless the journal keeps it
+/// waiting.
 struct Task {
-    /// Future of the task; `None` while it is polled by the runtime, and when it has ended.
+    /// Future of the task; `None` while the runtime polls it, and when it has ended.
     work: Mutex<Option<BoxFuture<'static, ()>>>,
     /// Is `true` while the task waits for the journal, and not for an order.
     waits: Arc<AtomicBool>,
@@ -291,7 +292,7 @@ impl Task {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next step, unless the task goes on in the runtime. An order is sent before this is called.
+    /// Polls the task once, unless the runtime polls it. An order is sent before this is called.
     fn step(self: &Arc<Self>) {
         let mut slot = self.work();
         let Some(mut work) = slot.take() else {
@@ -309,7 +310,7 @@ impl Task {
     }
 }
 
-/// The task while its journal keeps it waiting.
+/// The task, polled by the runtime as long as the journal keeps it waiting.
 struct InRuntime {
     task: Arc<Task>,
     work: Option<BoxFuture<'static, ()>>,

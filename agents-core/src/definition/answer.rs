@@ -19,11 +19,11 @@ use std::{
 
 type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Changes), ReadError>;
 
-/// JSON Schema of the type of an agent's answer.
+/// JSON Schema of the type of an agent's answer, compiled, with what else is known of the type.
 struct AnswerSchema {
     schema: Value,
     compiled: Schema,
-    /// Is `true` if the schema demands more than reading into the type checks.
+    /// Is `true` if the schema has rules that reading into the Rust type does not check, such as bounds.
     constrained: bool,
     /// Digest of the schema, by which a stored run notices that the type has changed.
     digest: Arc<str>,
@@ -31,7 +31,7 @@ struct AnswerSchema {
     claims: Arc<[String]>,
 }
 
-/// Conversion of a model's final text into an `O`.
+/// Way in which a model's final text becomes the agent's output of type `O`.
 pub(crate) struct Answer<O> {
     schema: Option<Arc<AnswerSchema>>,
     read: ReadAnswer<O>,
@@ -83,8 +83,8 @@ impl<O> Answer<O> {
         self.schema.as_deref().map(|schema| &schema.compiled)
     }
 
-    /// Reads the final text of an agent in this run, whose receipts support its claims. `Err` says what is wrong with the
-    /// text, in words for the model.
+    /// Reads a model's final text as the agent's output; the receipts of this run support the claims in it. `Err` says
+    /// what is wrong with the text, in words for the model.
     pub(crate) fn read(
         &self,
         text: &str,
@@ -110,7 +110,7 @@ impl<O> fmt::Debug for Answer<O> {
     }
 }
 
-/// Returns the text as it is, for an answer of type `String`.
+/// Returns the text as the output, for an agent whose output is a `String`.
 fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Changes), ReadError> {
     let text: Box<dyn Any> = Box::new(text.to_owned());
     let text = text
@@ -119,7 +119,8 @@ fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Changes), ReadError> 
     Ok((*text, Changes::default()))
 }
 
-/// Reads the text strictly first, and then, unless `strict`, as leniently as arguments are read, led by the schema.
+/// Reads the text into the agent's output: strictly first, and then, unless `strict`, as leniently as arguments are
+/// read, led by the schema.
 fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
     text: &str,
     strict: bool,

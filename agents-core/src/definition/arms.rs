@@ -14,14 +14,15 @@ use crate::{
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Arms with their error type hidden.
+/// Function made of `on_error!` arms, whose error type is hidden. It returns the plan for a failure, or `None` if no
+/// arm decides.
 pub(crate) type SharedArms<'a> =
     Arc<dyn Fn(&ToolError, &Value, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
 
 type OutputArms<'a> =
     Arc<dyn Fn(&Raw<'_>, &ReadError, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
 
-/// Arms for the tool of this name, written for errors of this type.
+/// Arms that an agent has for the tool of this name, written for errors of this type.
 #[derive(Clone)]
 struct OfTool<'a> {
     tool: String,
@@ -61,7 +62,7 @@ pub(crate) struct Arms<'a> {
     of_named: Vec<(Pattern, SharedArms<'a>)>,
     of_skills: Vec<(String, Defaults<'a>)>,
     default: Option<Defaults<'a>>,
-    /// Name of the skill that answers at present.
+    /// Name of the skill that answers at present; `None` while none is chosen.
     skill: Option<String>,
 }
 
@@ -94,7 +95,7 @@ impl<'a> Arms<'a> {
         self.of_named.push((pattern, erased));
     }
 
-    /// Sets the arms for every tool, and for the agent's final answer.
+    /// Sets the default arms: for every tool, and for the agent's final answer.
     pub(crate) fn set_default(
         &mut self,
         arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
@@ -157,28 +158,29 @@ impl<'a> Arms<'a> {
         first(self.defaults().map(|arms| (arms.output)(raw, fault, cx)))
     }
 
-    /// Keeps only the arms of tools for which `keep` returns `true`.
+    /// Drops the arms of single tools for which `keep` returns `false`.
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.of_tools.retain(|of| keep(&of.tool));
     }
 
-    /// Returns the patterns that have arms here.
+    /// Returns the patterns of tool names for which there are arms.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         self.of_named.iter().map(|(pattern, _)| pattern)
     }
 
-    /// Returns the skills that have arms here.
+    /// Returns the names of the skills for which there are arms.
     pub(crate) fn skills(&self) -> impl Iterator<Item = &str> {
         self.of_skills.iter().map(|(skill, _)| &**skill)
     }
 
-    /// Returns the tools that have arms here, each with the error type that its arms are written for.
+    /// Returns the names of the tools for which there are arms, each with the error type that its arms are written for.
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&str, ErrorType)> {
         self.of_tools.iter().map(|of| (&*of.tool, of.written_for))
     }
 }
 
-/// Returns the first plan. A step `inherit` in it is replaced by the next layer's plan.
+/// Returns the first plan of several layers of arms, asked in order. A step `inherit` in it is replaced by the next
+/// layer's plan.
 fn first(mut layers: impl Iterator<Item = Option<Plan>>) -> Option<Plan> {
     let plan = layers.by_ref().flatten().next()?;
     let Some(at) = plan.0.iter().position(|step| *step == PlanStep::Inherit) else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 type Named<'a> = Arc<dyn Fn(&str) + Send + Sync + 'a>;
 type Called<'a> = Arc<dyn Fn(&ToolEnvelope) + Send + Sync + 'a>;
 
-/// Callbacks that learn what an agent uses, in every run of it.
+/// Callbacks of the user for what an agent does: skills, knowledge and calls, in every run of it.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks<'a> {
     pub(crate) skill: Vec<Named<'a>>,

@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl AgentDefinition<'_> {
-    /// Returns the sources from which the agent may have tools. The list of its skill and its place in a team exclude
-    /// the others, by the patterns of their names.
+    /// Returns the sources whose tools the agent may have. The list of its skill and its place in a team exclude the
+    /// others, by the patterns of their names.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &SharedSource> {
         let sources = self.tools.sources().iter();
         sources.filter(|source| {

@@ -31,7 +31,7 @@ use crate::{
 };
 use std::{borrow::Cow, sync::Arc};
 
-/// Data of a model-driven agent that the run needs; nothing in it depends on `In` and `Out`.
+/// Settings of a model-driven agent that the engine needs, without the types `In` and `Out`.
 #[derive(Clone)]
 pub(crate) struct AgentDefinition<'a> {
     pub(crate) name: Cow<'static, str>,
@@ -51,7 +51,7 @@ pub(crate) struct AgentDefinition<'a> {
     pub(crate) strict: bool,
     pub(crate) arms: Arms<'a>,
     pub(crate) fixers: Vec<SharedFixer>,
-    /// Placement of the agent in a team, if it has one.
+    /// Place of the agent in a team; `None` if it has none.
     placement: Option<Arc<Placement>>,
     /// Patterns of the tools that the agent's current skill lists; `None` if it lists none. The list holds for
     /// delegates too.
@@ -95,7 +95,7 @@ impl AgentDefinition<'_> {
         }
     }
 
-    /// Returns this definition with more tools.
+    /// Returns this definition with these tools in addition.
     pub(crate) fn with_tools<T: IntoTool>(&self, tools: impl IntoIterator<Item = T>) -> Self {
         let mut definition = self.clone();
         definition.tools = definition.tools.with_all(tools);
@@ -144,7 +144,7 @@ impl AgentDefinition<'_> {
         definition
     }
 
-    /// Returns `true` if the place demands that every call of this tool is approved.
+    /// Returns `true` if the agent's place in a team demands that a person approves every call of this tool.
     pub(crate) fn confirms(&self, tool: &str) -> bool {
         let placement = self.placement.as_ref();
         placement.is_some_and(|placement| placement.confirms(tool))
@@ -158,7 +158,7 @@ impl AgentDefinition<'_> {
         }
     }
 
-    /// Returns the agent's knowledge of this name.
+    /// Returns the agent's knowledge of this name; `None` if it has none.
     pub(crate) fn knowledge(&self, name: &str) -> Option<&Knowledge<'_>> {
         self.knowledge.iter().find(|one| one.name() == name)
     }

@@ -4,7 +4,7 @@ use super::{AgentDefinition, wording};
 use crate::tool::{Pattern, ToolPolicy, ToolSet};
 
 impl AgentDefinition<'_> {
-    /// Returns the tools with the agent's policies applied.
+    /// Returns the tools as the agent's policies change them.
     pub(crate) fn governed(&self, mut tools: ToolSet) -> ToolSet {
         for (pattern, policy) in &self.policies {
             tools = tools.mapped(|tool| match pattern.matches(&tool.spec().name) {

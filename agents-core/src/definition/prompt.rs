@@ -21,16 +21,16 @@ use std::{borrow::Cow, fmt::Display, future::Future, marker::PhantomData, sync::
     note = "write `prompt = \"You are ..\"`, or `prompt = || self.instructions()` with `async fn instructions(&self) -> String`, which may also return a `Result`"
 )]
 pub trait IntoPrompt<'a, Kind> {
-    /// Converts the value into the prompt.
+    /// Converts the value, such as a text or a function, into the agent's prompt.
     fn into_prompt(self) -> Prompt<'a>;
 }
 
-/// Marker of prompts that are texts.
+/// Marks the implementation for prompts that are texts; with such markers, the implementations do not overlap.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Text;
 
-/// Marker of prompts that are functions.
+/// Marks the implementation for prompts that are functions of the input.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Function<T>(T);
@@ -44,7 +44,7 @@ pub struct Function<T>(T);
     note = "return `String`, or a `Result` with one"
 )]
 pub trait PromptText {
-    /// Converts the value into the text.
+    /// Converts the function's result into the text of the prompt, or the error in its place.
     fn into_text(self) -> Result<String, Error>;
 }
 
@@ -128,12 +128,12 @@ impl std::fmt::Debug for Prompt<'_> {
 }
 
 impl<'a> Prompt<'a> {
-    /// Returns the part of the prompt that is known before a run.
+    /// Returns the fixed text of the prompt, which is known before a run.
     pub(crate) fn known(&self) -> &str {
         &self.text
     }
 
-    /// Returns this prompt, followed by another text.
+    /// Returns this prompt, followed by another text, such as that of a skill.
     pub(crate) fn with(&self, text: &str) -> Prompt<'a> {
         Prompt {
             written: self.written.clone(),
@@ -141,7 +141,7 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Returns the whole text. A function of the user is called for it.
+    /// Returns the whole text of the prompt, for a run. A function of the user is called for it.
     pub(crate) async fn read(&self, agent: &str, cx: &RunContext) -> Result<String, Error> {
         let Some(write) = &self.written else {
             return Ok(self.text.to_string());
@@ -155,7 +155,7 @@ impl<'a> Prompt<'a> {
     }
 }
 
-/// Joins the texts that are not empty, with an empty line between them.
+/// Joins the parts of a prompt that are not empty, with an empty line between them.
 fn joined(texts: [&str; 2]) -> String {
     let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
     texts.join("\n\n")

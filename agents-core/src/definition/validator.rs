@@ -4,7 +4,7 @@ use crate::{Error, reader::ReadError};
 use futures_util::future::{BoxFuture, FutureExt, ready};
 use std::{future::Future, sync::Arc};
 
-/// Validators of an agent's answer, in order.
+/// Functions that check an agent's answer, in the order in which they are asked.
 pub(crate) type Validators<'a, O> = Vec<Validator<'a, O>>;
 
 /// Function that accepts an answer, or refuses it with a reason.
@@ -23,12 +23,12 @@ pub trait IntoVerdict<'a, Kind> {
     fn into_verdict(self) -> BoxFuture<'a, Result<(), ReadError>>;
 }
 
-/// Marker of verdicts that are no futures.
+/// Marks the implementation for validators that return their verdict at once.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct AtOnce;
 
-/// Marker of verdicts that are awaited.
+/// Marks the implementation for validators whose verdict is awaited.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Awaited;
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// Verdict of an async validator.
+/// Verdict of an async validator of answers: what its future returns.
 // Public because a signature names it. Programs neither name nor implement it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
@@ -94,7 +94,7 @@ where
     note = "return `Ok(())` to accept the answer, and `Err(reason)` with a `String` or a `&'static str` to refuse it"
 )]
 pub trait Verdict {
-    /// Returns the verdict with its reason.
+    /// Returns the verdict: accepted, or refused with a reason.
     fn settled(self) -> Result<(), ReadError>;
 }
 

@@ -11,7 +11,7 @@ pub(super) fn prompt_of(agent: &str) -> String {
 
 // ---- models ----
 
-/// `repair_agents` are those of the agent's arms, in backticks.
+/// Text of the error of an agent without a model. `repair_agents` are those of the agent's arms, in backticks.
 pub(super) fn no_model(agent: &str, repair_agents: &[String]) -> String {
     let along = match repair_agents {
         [] => String::new(),
@@ -25,7 +25,8 @@ pub(super) fn no_model(agent: &str, repair_agents: &[String]) -> String {
     )
 }
 
-/// `skill` is the skill that has the purpose, if it is not the agent's own.
+/// Text of the error of a purpose without a model. `skill` is the skill that has the purpose, if it is not the agent's
+/// own.
 pub(super) fn no_model_for(agent: &str, skill: Option<&str>, purpose: &PurposeKey) -> String {
     let who = match skill {
         None => format!("agent `{agent}`"),
@@ -48,7 +49,7 @@ pub(super) fn stray_in_list(names: &Pattern, stray: &str) -> String {
     )
 }
 
-/// `tools` are names in backticks.
+/// Text of the error of a policy that asks for less than the tools demand. `tools` are names in backticks.
 pub(super) fn loosened(agent: &str, pattern: &Pattern, tools: &[String]) -> String {
     let tools = tools.join(", ");
     format!(

@@ -11,7 +11,7 @@ use crate::{
     tool::{NeedsApproval, Prepared, SharedTool},
 };
 
-/// Returns the tool if the agent has it and has calls left; else the reason why it may not be called.
+/// Returns the tool of a call if the agent has it and has calls left; else the error with which the call ends.
 ///
 /// The agent's own list is the whole list: a tool that is not on it does not exist for this agent, whatever other tools
 /// the program has.
@@ -62,7 +62,7 @@ pub(super) fn judge(
     }))
 }
 
-/// Returns the stop of the run, if its policies forbid the request to the model.
+/// Returns the reason to stop the run, if its policies forbid a request to the model; else `None`.
 pub(super) fn ask_model(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,

@@ -18,19 +18,19 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Result of reading the final answer of a model.
+/// Result of reading and repairing the final answer of a model.
 pub(crate) enum Settled<O> {
-    /// Output of the agent, which the answer was read as.
+    /// The final answer fits; this is the agent's output.
     Value(O),
-    /// Refusal: the answer goes back to the model, for this reason.
+    /// The answer is refused and goes back to the model, for this reason.
     Refused(String),
-    /// Another model takes over, and is told what failed.
+    /// Another model takes over the conversation, and is told what failed.
     TakenOver,
 }
 
-/// Reads the final answer that the frame holds, with the help of the agent's arms.
+/// Reads the agent's final answer, with repairs by its arms, and returns the output.
 ///
-/// The progress is in the frame: a run that was put down in the middle goes on from there.
+/// The progress is in the agent's stored state (its frame): a run that was put down in the middle goes on from there.
 pub(crate) async fn settle<O>(
     definition: &AgentDefinition<'_>,
     answer: &Answer<O>,
@@ -121,7 +121,7 @@ pub(crate) async fn settle<O>(
     }
 }
 
-/// Place of one answer: the agent that gave it, and the place of its state.
+/// Final answer that is being settled: the agent that gave it, and the place of its state.
 struct AnswerSite<'a, O> {
     definition: &'a AgentDefinition<'a>,
     answer: &'a Answer<O>,
@@ -144,7 +144,7 @@ impl<O> AnswerSite<'_, O> {
         self.definition.strict || self.cx.root.settings.strict
     }
 
-    /// Returns `true` for a text without a word, which is no answer. A repair agent may answer with nothing.
+    /// Returns `true` for a text without a word, which is no answer. Only a repair agent may answer with nothing.
     fn is_empty(&self, text: &str) -> bool {
         self.answer.schema().is_none() && text.trim().is_empty() && self.cx.repair().is_none()
     }
@@ -153,7 +153,7 @@ impl<O> AnswerSite<'_, O> {
         self.answer.schema().unwrap_or(&Value::Null)
     }
 
-    /// Marks the result as partial if the model's output limit cut the answer off.
+    /// Marks the agent's result as partial if the model's output limit cut the answer off.
     fn mark_cut_off(&self) {
         let cx = self.cx;
         let (is_own, is_as_written) = self.with(|answer| {
@@ -171,7 +171,7 @@ impl<O> AnswerSite<'_, O> {
         }
     }
 
-    /// Returns the reason for which the answer goes back to the model.
+    /// Returns the text that refuses the answer, for the model: what is wrong with it.
     fn refusal(&self) -> String {
         let reason = self.own_failure().map_or_else(String::new, |failed| {
             self.failure(&failed.text, &failed.error).to_string()
@@ -181,12 +181,12 @@ impl<O> AnswerSite<'_, O> {
         remarks.fold(reason, |reason, remark| format!("{reason}; {remark}"))
     }
 
-    /// Returns the failure of the answer as the model gave it.
+    /// Returns the failure of the answer as the model itself gave it, before any repair.
     fn own_failure(&self) -> Option<Failed<ReadError>> {
         self.with(|answer| answer.candidates.own_failure().cloned())
     }
 
-    /// Asks the arms about the current failure.
+    /// Asks the agent's arms what to do about the current failure of the answer; `None` if no arm decides.
     fn decide(&self) -> Option<Plan> {
         let (failed, previous) = self.with(|answer| {
             let candidates = &answer.candidates;
@@ -210,7 +210,7 @@ impl<O> AnswerSite<'_, O> {
         )
     }
 
-    /// Asks a repair agent, and returns its answer as a fact.
+    /// Asks a repair agent for a text in place of the answer, and returns the result as a fact.
     async fn ask(&self, fixer: &RepairAgentRef) -> AnswerFact {
         let turn = self.turn();
         let (failed, attempt, previous, before) = self.with(|answer| {
@@ -259,7 +259,8 @@ impl<O> AnswerSite<'_, O> {
         self.cx.node.frame(|frame| frame.turns)
     }
 
-    /// Returns the reason for which a validator refuses the answer. Each validator gets a value of its own.
+    /// Returns the reason for which a validator refuses the answer; `None` if all accept it. Each validator gets a
+    /// value of its own.
     async fn refused_by(
         &self,
         validators: &Validators<'_, O>,
@@ -281,7 +282,7 @@ impl<O> AnswerSite<'_, O> {
         Ok(None)
     }
 
-    /// Returns the misfit in the words of the schema, so that a model can act on it.
+    /// Returns an error of reading in the words of the schema, so that a model can act on it.
     fn in_words_of_the_schema(&self, text: &str, fault: ReadError) -> ReadError {
         let Some(schema) = self.answer.schema() else {
             return fault;
@@ -305,7 +306,7 @@ impl<O> AnswerSite<'_, O> {
         }
     }
 
-    /// Returns all that is wrong with the text, if an object can be read from it.
+    /// Returns every fault of the text, for the error, if an object can be read from it.
     fn misfits(&self, text: &str, fault: &ReadError) -> Misfits {
         let (Some(compiled), Ok(reading)) = (self.answer.compiled(), reader::lenient(text)) else {
             return Misfits::default();

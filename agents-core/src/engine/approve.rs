@@ -10,7 +10,7 @@ use crate::{
 use std::time::Duration;
 
 impl CallSite<'_> {
-    /// Asks the approver; without an approver, the answer is a denial.
+    /// Asks the approver about a call, and returns the decision as a fact. Without an approver, the answer is a denial.
     pub(super) async fn ask(&self) -> CallFact {
         self.add(CallFact::Asked).await;
         let (id, masker) = (self.cx.node.id(), self.cx.masker());
@@ -43,7 +43,8 @@ impl CallSite<'_> {
 }
 
 impl RunContext {
-    /// Asks the approver about an action that is no call of a model; subscribers are told of it.
+    /// Asks the approver about an action that is no call of a model, such as code that runs an agent. Subscribers are
+    /// told of it.
     pub(crate) async fn approve(&self, request: ApprovalRequest) -> Approval {
         if let Some(decided) = self.node.confirmed() {
             return decided.approval;

@@ -12,11 +12,11 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Time after which a request to the blob store is given up.
+/// Time after which a request to the blob store for an image or a file is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl CallSite<'_> {
-    /// Records the images, files and tables that an execution returned, before it ends.
+    /// Records the images, files and tables that a tool returned, before its execution counts as ended.
     pub(super) async fn attach(&self, context: &ToolContext) {
         let collected = context.execution.take_collected();
         if collected.is_empty() {

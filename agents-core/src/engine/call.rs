@@ -16,7 +16,7 @@ use futures_util::future::BoxFuture;
 use std::{sync::Arc, time::Duration};
 use tracing::Instrument;
 
-/// Takes one call through its stages. Every call ends with one receipt and one message.
+/// Takes one call through all its stages. Every call ends with one receipt and one message for the model.
 pub(super) async fn one(place: CallSite<'_>) {
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
     let open = spans::Open::of(&span);
@@ -27,7 +27,7 @@ pub(super) async fn one(place: CallSite<'_>) {
     }
 }
 
-/// Takes one call through its stages in a boxed future: agents that run each other would fill the stack with it.
+/// Takes one call through its stages, in a boxed future: agents that run each other would fill the stack with it.
 fn go_through<'a>(place: &'a CallSite<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope>>> {
     Box::pin(async move {
         match place.take_up().await {
@@ -79,7 +79,7 @@ impl CallSite<'_> {
         admitted
     }
 
-    /// Puts the run down if the tool has another version now than the stored call was made with.
+    /// Puts the run down if the stored call was made with another version of the tool than there is now.
     async fn must_be_the_same(&self, name: &str, tool: Option<&SharedTool>) {
         let stored = self.with_call(|call| call.version().map(str::to_owned));
         let now = tool.map(|tool| tool.spec().version.to_string());
@@ -90,7 +90,7 @@ impl CallSite<'_> {
         match self.cx.put_down(reason).await {}
     }
 
-    /// Drives one call: looks up the next action, carries it out, and adds the fact.
+    /// Drives one call to its end: asks for its next action, carries the action out, and adds the resulting fact.
     async fn settle(&self, tool: &SharedTool) {
         let mut context = self.context(tool);
         let mut round = 1;
@@ -225,7 +225,7 @@ impl CallSite<'_> {
         }
     }
 
-    /// Returns the accepted arguments as values.
+    /// Returns the accepted arguments as values that the tool can run with.
     ///
     /// For another execution, or after a reload, the text is read again, and the policies are asked again. The error is
     /// the fact that says why the call may not run so.

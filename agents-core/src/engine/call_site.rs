@@ -7,12 +7,12 @@ use crate::{
 };
 use tokio::sync::Semaphore;
 
-/// Place of one call: the agent that makes it, and the number of the call.
+/// Call that is being handled: the agent that makes it, and the number of the call.
 pub(super) struct CallSite<'a> {
     pub(super) definition: &'a AgentDefinition<'a>,
     pub(super) cx: &'a RunContext,
     pub(super) seq: u32,
-    /// Semaphore for executions; `None` if there is no bound on the calls of the reply that run side by side.
+    /// Semaphore that bounds how many calls of the reply run side by side; `None` if there is no bound.
     pub(super) gate: Option<&'a Semaphore>,
 }
 

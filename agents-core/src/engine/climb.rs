@@ -26,13 +26,13 @@ impl<'a> Raised<'a> {
         Some(Raised { cx, ticket })
     }
 
-    /// Records that the escalation has reached another agent.
+    /// Records that the escalation has reached another agent on its way up.
     fn reached(&self, escalation: &Escalation) {
         let (ticket, escalation) = (self.ticket, Box::new(escalation.clone()));
         self.cx.node.add(Fact::Reached { ticket, escalation });
     }
 
-    /// Records the decision; returns `false` if the run is over.
+    /// Records the decision about the escalation; returns `false` if the run is over.
     fn decided(&self, escalation: &Escalation, settled: Settlement) -> bool {
         decide(&self.cx.node, self.ticket, escalation, settled, None)
     }
@@ -168,7 +168,7 @@ async fn end<T>(cx: &RunContext, ticket: u64, escalation: Escalation) -> T {
     pending().await
 }
 
-/// Returns the inbox of the topmost agent that reads one; `None` if no agent does.
+/// Returns the inbox of the topmost agent that takes escalations; `None` if no agent does.
 fn top(cx: &RunContext) -> Option<Arc<Inbox>> {
     let mut inbox = cx.inbox()?;
     while let Some(above) = inbox.above() {

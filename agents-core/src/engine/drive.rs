@@ -21,15 +21,15 @@ use serde_json::Value;
 use std::time::Duration;
 use tracing::Instrument;
 
-/// End of the work of a model-driven agent.
+/// End of the work of a model-driven agent: its own answer, or a hand-off.
 pub(crate) enum Driven<O> {
-    /// The agent itself has answered.
+    /// The agent itself has answered, with this output.
     Answer(O),
-    /// The agent of this name answers instead.
+    /// The agent of this name answers instead, since the conversation was handed to it.
     HandedOff(Box<str>),
 }
 
-/// Drives a model-driven agent from its task to its answer.
+/// Drives a model-driven agent from its task to its answer: turn after turn, with the calls of each reply.
 pub(crate) async fn drive<O>(
     definition: &AgentDefinition<'_>,
     answer: &Answer<O>,
@@ -235,7 +235,7 @@ fn offering<'a>(definition: &AgentDefinition<'a>, cx: &RunContext) -> Option<Age
     Some(own)
 }
 
-/// Returns the prompt with the schema of the answer, if that is not plain text.
+/// Returns the prompt, followed by the schema of the answer if the answer is not plain text.
 fn system(prompt: String, schema: Option<&Value>) -> String {
     match schema {
         None => prompt,

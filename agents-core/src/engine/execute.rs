@@ -18,11 +18,11 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-/// Time within which a limiter has to answer; otherwise the tool may not run.
+/// Time within which a rate limiter has to answer; otherwise the tool may not run.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl CallSite<'_> {
-    /// Carries out a call whose arguments are accepted.
+    /// Carries out a call whose arguments are accepted: by the cache, or by running the tool.
     pub(super) async fn carry_out(
         &self,
         tool: &SharedTool,
@@ -56,7 +56,7 @@ impl CallSite<'_> {
         CallFact::Ended { result, partial }
     }
 
-    /// Runs the tool when its turn has come, unless it comes too often.
+    /// Runs the tool once, as soon as its turn has come and the rate limiter permits it.
     async fn run(
         &self,
         tool: &SharedTool,
@@ -101,8 +101,8 @@ impl CallSite<'_> {
         }
     }
 
-    /// Asks the limiter for permission to run the tool once. If the limiter fails or does not answer in time, there is
-    /// no permission.
+    /// Asks the rate limiter for permission to run the tool once. If the limiter fails or does not answer in time,
+    /// there is no permission.
     async fn leave(&self, tool: &SharedTool, tenant: &str) -> Result<(), Cause> {
         let Some(limiter) = &self.cx.root.settings.executor.limiter else {
             return Ok(());
@@ -146,7 +146,7 @@ impl CallSite<'_> {
     }
 }
 
-/// Guard of a tool whose intent is being stored: if the call is dropped meanwhile, the tool was not started.
+/// Guard while the intent to run a tool is being stored: if the call is dropped meanwhile, the tool was not started.
 struct NotStarted<'a>(Option<&'a CallSite<'a>>);
 
 impl Drop for NotStarted<'_> {
@@ -217,7 +217,7 @@ async fn run(
     result
 }
 
-/// Finds out what an interrupted execution of the tool has done.
+/// Asks the tool what its execution has done that was interrupted by the end of its process.
 pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolContext) -> Interrupted {
     let prepare = || evidence::stored(|| tool.prepare(args.as_str()));
     let Ok(Ok(prepared)) = guarded(prepare) else {
@@ -246,13 +246,13 @@ pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolConte
     }
 }
 
-/// Returns the knowledge about an interrupted execution whose effect stays unknown.
+/// Returns the finding that the effect of an interrupted execution stays unknown.
 pub(super) fn unknown(tool: &SharedTool) -> Interrupted {
     let cause = Cause::interrupted(wording::PROCESS_ENDED);
     Interrupted::Unknown(of_tool(tool.spec(), cause))
 }
 
-/// Marks the failure of a tool that writes: the tool may have taken effect.
+/// Marks the failure of an execution if the tool writes: it may have taken effect nevertheless.
 fn of_tool(spec: &ToolSpec, cause: Cause) -> Cause {
     match spec.effects {
         Effects::Writes => cause.of_a_write(spec.is_repeatable()),
@@ -260,8 +260,8 @@ fn of_tool(spec: &ToolSpec, cause: Cause) -> Cause {
     }
 }
 
-/// Returns the result of a tool as a fact holds it. An output is exact; once it is stored, references stand for its
-/// secrets. A failure has no secrets. If the tool lacked a secret, the failure has the code that says so.
+/// Returns the result of a tool in the form in which a fact holds it. An output is exact; once it is stored, references
+/// stand for its secrets. A failure has no secrets. If the tool lacked a secret, the failure has the code that says so.
 fn kept(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Cause> {
     let masker = context.masker();
     let masked = |cause: Cause| cause.mapped(|text| masker.text(text));

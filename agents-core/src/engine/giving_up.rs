@@ -73,7 +73,8 @@ fn reason_of(args: &Value) -> &str {
     args["reason"].as_str().unwrap_or_default().trim()
 }
 
-/// Checks that a reason is given. Small models copy the texts that they are shown, and such a text is no reason.
+/// Checks that a repair agent which gives up has given a reason. Small models copy the texts that they are shown, and
+/// such a text is no reason.
 fn has_a_reason(args: &Value) -> Result<(), ReadError> {
     match is_said(reason_of(args)) {
         true => Ok(()),
@@ -108,7 +109,7 @@ fn is_said(reason: &str) -> bool {
     !said.is_empty() && !NOTHING.contains(&&*said) && !shown.any(|shown| words(shown) == said)
 }
 
-/// Returns the words of a text, in lower case, separated by single spaces.
+/// Returns the words of a text in lower case, with single spaces between them, to compare texts.
 fn words(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();

@@ -43,7 +43,7 @@ pub(super) async fn listed<'a>(
     definition.with_listed(lists).map(Some)
 }
 
-/// Asks one source for its list.
+/// Asks one source for its list of tools, and records the list.
 async fn ask(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,

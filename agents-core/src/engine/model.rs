@@ -232,8 +232,8 @@ async fn send(
     reply
 }
 
-/// Shows an answer while it is written. Text that may turn out to be a printed call or a secret is held back until that
-/// is known.
+/// Passes an answer on to subscribers while it is written. Text that may turn out to be a printed call or a secret is
+/// held back until that is known.
 struct Show<'a> {
     cx: &'a RunContext,
     text: Mutex<Shown<'a>>,
@@ -418,7 +418,7 @@ fn minted(turn: u32, index: u32) -> String {
     id
 }
 
-/// Returns the turn of a call whose id a run has made.
+/// Returns the turn in which a call was made, from an id that a run has made; `None` for other ids.
 pub(crate) fn turn_of(id: &str) -> Option<u32> {
     let (turn, _) = id.strip_prefix("call_")?.split_once('_')?;
     turn.parse().ok()

@@ -14,7 +14,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl CallSite<'_> {
-    /// Stores the output of a settled call, if it will be cut and there is a store for it.
+    /// Gives the output of a settled call to the blob store, if the receipt cuts it and there is a store.
     pub(super) async fn put_away(&self) {
         let settings = &self.cx.root.settings;
         if let Some(replay) = &settings.replay {
@@ -57,7 +57,7 @@ impl CallSite<'_> {
     }
 }
 
-/// Returns the media type of the text of an output.
+/// Returns the media type under which an output is stored.
 fn content_type(output: &Json) -> &'static str {
     match output.as_str().starts_with('"') {
         true => "text/plain; charset=utf-8",

@@ -5,14 +5,14 @@ use crate::{context::RunContext, definition::AgentDefinition};
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 
-/// Call that is not answered yet.
+/// Tool call of a model's reply that has no result yet.
 struct Pending {
     seq: u32,
-    /// Is `true` if its tool is `sequential`.
+    /// Is `true` if the call's tool is `sequential`, so that no other call runs beside it.
     alone: bool,
 }
 
-/// Carries out the calls of one reply; their results go to the model in its own order.
+/// Carries out the calls of one reply, as many side by side as allowed; their results go to the model in its own order.
 pub(crate) async fn calls(definition: &AgentDefinition<'_>, cx: &RunContext) {
     all(definition, cx).await;
     if let Some(passed) = cx.node.stepped_over() {

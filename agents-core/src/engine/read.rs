@@ -13,10 +13,10 @@ use crate::{
     tool::{self, DynTool, Prepared, ToolSpec},
 };
 
-/// Arguments that fit: as text, and as values that are ready to run.
+/// Arguments that fit: as text for the record, and as values with which the tool can run.
 pub(crate) type Fit = (Accepted, Prepared);
 
-/// Reads the arguments of a call.
+/// Reads the arguments of a call: strictly, then leniently. `Err` says what is wrong, for the arms and the model.
 pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Fit, Box<Refused>> {
     let tool = &**rules.tool;
     if raw.len() > rules.max_bytes {
@@ -81,7 +81,8 @@ fn leniently(
     }
 }
 
-/// Returns the reason why a text cannot be read. A text that broke off lacks no field, and its last value is not wrong.
+/// Returns the reason why a text of arguments cannot be read. A text that broke off lacks no field, and its last value
+/// is not wrong.
 fn unread(found: &Diagnosis<'_>) -> String {
     let Some(error) = found.errors.first() else {
         return String::new();
@@ -113,7 +114,8 @@ fn unreadable(rules: &Rules<'_>, raw: &str, parse_error: String) -> Box<Refused>
     refused(error, raw, Changes::default())
 }
 
-/// Refuses JSON that does not fit, with the names of the fields; `found` holds the reader's findings on the same text.
+/// Returns the refusal of JSON arguments that do not fit, with the names of the fields; `found` holds the reader's
+/// findings on the same text.
 fn misfitting(
     rules: &Rules<'_>,
     json: &str,

@@ -38,12 +38,12 @@ pub(super) fn tell_used(
 }
 
 /// Writes the receipts of unsettled calls at this node and below, with this reason. Recorded decisions about
-/// escalations become void. Work within a call ends before the call does.
+/// escalations no longer hold. Work within a call ends before the call does.
 pub(crate) fn close_all(node: &Arc<Node>, root: &Root, why: &Ending) {
     close(node, root, None, why);
 }
 
-/// Closes the calls of the agent that works at `node`.
+/// Ends the unsettled calls of the agent that works at `node`, and of all agents below it, and writes their receipts.
 fn close(node: &Arc<Node>, root: &Root, definition: Option<&AgentDefinition<'_>>, why: &Ending) {
     for child in node.children() {
         deep(|| close_all(&child, root, why));
@@ -69,26 +69,26 @@ fn close(node: &Arc<Node>, root: &Root, definition: Option<&AgentDefinition<'_>>
     }
 }
 
-/// Guard that writes the receipts of unsettled calls as soon as their agent is dropped or fails.
+/// Guard of an agent at work. If the agent is dropped or fails, it writes the receipts of the agent's unsettled calls.
 pub(crate) struct Leaving<'a> {
     cx: Option<&'a RunContext>,
     definition: Option<&'a AgentDefinition<'a>>,
 }
 
 impl<'a> Leaving<'a> {
-    /// Creates a guard for the calls of the agent that works at `cx`.
+    /// Creates the guard for the agent that works at `cx`.
     pub(crate) fn of(cx: &'a RunContext) -> Self {
         let (cx, definition) = (Some(cx), None);
         Leaving { cx, definition }
     }
 
-    /// Creates a guard for the calls of a model-driven agent, whose own hooks get their receipts.
+    /// Creates the guard for a model-driven agent, whose own hooks are told of the calls.
     pub(super) fn driven(cx: &'a RunContext, definition: &'a AgentDefinition<'a>) -> Self {
         let (cx, definition) = (Some(cx), Some(definition));
         Leaving { cx, definition }
     }
 
-    /// Releases the guard, since the agent has its answer.
+    /// Releases the guard, since the agent has its answer and no call is unsettled.
     pub(crate) fn done(mut self) {
         self.cx = None;
     }

@@ -15,7 +15,8 @@ use crate::{
 };
 use std::{pin::pin, time::Duration};
 
-/// Asks the arms about a new failure. They are not asked about a call that was denied.
+/// Asks the arms what to do about a new failure of a call; `None` if no arm decides. They are not asked about a call
+/// that was denied.
 pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
     let error = &call.candidates.failed()?.error;
     if matches!(error, ToolError::Execution { cause, .. } if cause.origin() == Origin::Denied) {
@@ -39,7 +40,7 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
     rules.arms().decide(&**rules.tool(), error, &context)
 }
 
-/// Returns the report for this repair agent; `None` if there is no failure.
+/// Returns the report of a call's failure that this repair agent is given; `None` if there is no failure.
 pub(crate) fn repair(fixer: &RepairAgentRef, rules: &Rules<'_>, call: &Call) -> Option<Repair> {
     let spec = rules.tool().spec();
     let Failed { text, error } = call.candidates.failed()?;
@@ -63,7 +64,7 @@ fn stage(error: &ToolError) -> &'static str {
     }
 }
 
-/// Result of asking a repair agent for a text.
+/// Result of asking a repair agent for a text in place of one that failed.
 pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
     /// Number of tokens spent so far at the place of the repair agent. Tokens that were spent before the run was stored
@@ -73,7 +74,7 @@ pub(crate) struct Repaired {
     pub(crate) took: Duration,
 }
 
-/// Asks a repair agent at `cx`.
+/// Asks a repair agent at the place `cx` for a text, and counts its tokens and its time.
 pub(crate) async fn ask(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,
@@ -90,7 +91,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// Runs the repair agent. Every end of the agent that does not end the whole run is its answer.
+/// Runs the repair agent, and returns its answer or why there is none. Only an end of the whole run is no answer.
 async fn run(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,
@@ -123,7 +124,8 @@ async fn run(
     answer
 }
 
-/// Returns the repair agent itself: the one that the arm has named, or after a reload the listed one of that name.
+/// Returns the repair agent itself: the one that the arm has named, or in a run that was stored the registered one of
+/// that name.
 fn find(
     definition: &AgentDefinition<'_>,
     fixer: &RepairAgentRef,
@@ -133,7 +135,7 @@ fn find(
     named.or_else(|| listed(definition, fixer, tool))
 }
 
-/// Returns the listed repair agent of that name, as a stored run finds it.
+/// Returns the repair agent of that name that the agent has registered; a stored run finds it so.
 fn listed(
     definition: &AgentDefinition<'_>,
     fixer: &RepairAgentRef,

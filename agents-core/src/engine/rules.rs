@@ -10,7 +10,8 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Rules by which one call is admitted, read and recovered.
+/// Everything that decides how a call is admitted, read and repaired: its tool, the agent's arms, and the author of its
+/// arguments.
 pub(crate) struct Rules<'a> {
     pub(super) definition: &'a AgentDefinition<'a>,
     pub(super) tool: &'a SharedTool,
@@ -20,14 +21,14 @@ pub(crate) struct Rules<'a> {
     pub(super) author: Author,
 }
 
-/// Author of the arguments that are read, by whom their known values are vouched for.
+/// Author of the arguments that are read, which decides who vouches for their known values.
 #[derive(Clone, Copy)]
 pub(super) enum Author {
-    /// The model, or whoever repaired its arguments: the evidence of the run decides.
+    /// The model, or whoever repaired its arguments: known values are looked for in the evidence of the run.
     Model,
-    /// The person who approved the call, and changed its arguments.
+    /// The person who approved the call and changed its arguments: known values count as given by that person.
     Approver,
-    /// The run itself, which has accepted these arguments before.
+    /// The run itself, which has accepted these arguments before: nothing is checked again.
     Stored,
 }
 
@@ -58,7 +59,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Returns the rules for arguments that the run has accepted before.
+    /// Returns the rules for arguments that the run has accepted before: known values are not looked for again.
     pub(super) fn of_the_run(&self) -> Rules<'a> {
         Rules {
             author: Author::Stored,
@@ -66,7 +67,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Reads arguments into the tool's type. Returns the origins of known values too.
+    /// Reads arguments into the tool's type, and returns them with the origins of their known values.
     pub(super) fn prepare(&self, arguments: &str) -> Result<(Prepared, Vec<Origin>), ReadError> {
         let reading = match self.author {
             Author::Model => self.cx().root.reading(),
@@ -107,7 +108,7 @@ impl<'a> Rules<'a> {
         &self.context.cx
     }
 
-    /// Returns a pseudo-random number from 0 to 1, which is the same when the run is resumed.
+    /// Returns a pseudo-random number from 0 to 1 for the length of a wait. A resumed run gets the same number again.
     pub(crate) fn chance(&self) -> f64 {
         let cx = self.cx();
         let mut digest = hmac_sha256::Hash::new();

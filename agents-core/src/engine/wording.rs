@@ -30,7 +30,8 @@ pub(super) fn no_skill_chosen(skills: &[String]) -> String {
     )
 }
 
-/// `meant` is the tool that has almost this name, and `tools` are all that the agent has.
+/// Text of the error of a call of an unknown tool. `meant` is the tool that has almost this name, and `tools` are all
+/// that the agent has.
 pub(super) fn no_tool(name: &str, meant: Option<&str>, tools: &[String]) -> String {
     let suggestion = match meant {
         Some(meant) => format!(" did you mean `{meant}`?"),
@@ -54,7 +55,7 @@ pub(super) fn called_too_often(wait: Duration) -> String {
     format!("it was called too often; call it again in {wait:.1?}")
 }
 
-/// `amiss` says what is wrong with the limiter.
+/// Text of the error if a rate limiter fails; `amiss` says what is wrong with it.
 pub(super) fn limiter_amiss(amiss: &impl Display) -> String {
     format!("the rate limiter {amiss}, so the tool was not run")
 }
@@ -86,7 +87,7 @@ pub(super) fn too_long(length: usize, limit: usize) -> String {
     format!("they are {length} bytes long, and {limit} are allowed; send less")
 }
 
-/// `note` says what was changed in the arguments.
+/// Text of the error of uncertain arguments; `note` says what was changed in them.
 pub(super) fn uncertain(note: &str, kind: &ChangeKind) -> String {
     let remedy = match kind {
         ChangeKind::Extracted => "send the value alone, as JSON has it",
@@ -118,7 +119,7 @@ pub(super) fn approver_panicked(panic: &str) -> String {
     format!("the approver panicked: {panic}")
 }
 
-/// `why` are the words of the policy.
+/// Text of the error of an approver's arguments that a policy refuses; `why` are the words of the policy.
 pub(super) fn edit_refused(why: &str) -> String {
     format!("not approved: the approver gave other arguments, which a policy refuses: {why}")
 }
@@ -203,7 +204,8 @@ pub(super) fn repair_agent_not_listed(agent: &str) -> String {
     )
 }
 
-/// `stored` and `now` are the versions of the tool, if there was and is such a tool.
+/// Text of the error of a stored call whose tool has changed. `stored` and `now` are the versions of the tool, if there
+/// was and is such a tool.
 pub(super) fn open_call_of_other_version(
     tool: &str,
     stored: Option<&str>,
@@ -221,12 +223,12 @@ pub(super) fn open_call_of_other_version(
 
 // ---- images and files ----
 
-/// `what` names the image or the file.
+/// Text of the error if an image or a file of a conversation cannot be loaded; `what` names it.
 pub(super) fn media_not_loaded(what: &str, url: &str, why: &str) -> String {
     format!("{what} of the conversation cannot be loaded from `{url}`: {why}")
 }
 
-/// `what` names the image or the file.
+/// Text of the error of an image or a file without content; `what` names it.
 pub(super) fn media_without_content(what: &str) -> String {
     format!(
         "{what} is only a reference to an attachment of a receipt: load the attachment from the blob store, and give \

@@ -1,7 +1,7 @@
 use super::{Cause, Code};
 use std::fmt;
 
-/// Type-erased error of a tool, for an agent's shared arms.
+/// Error of any tool, for the arms that an agent has for all of its tools.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -47,7 +47,7 @@ impl fmt::Debug for AnyError {
 }
 
 impl Cause {
-    /// Returns the error in the form for an agent's shared arms, type-erased.
+    /// Returns the error without its type, for the arms that an agent has for all of its tools.
     pub fn any(&self) -> AnyError {
         AnyError(self.clone())
     }

@@ -39,7 +39,7 @@ pub trait ToolFailure {
     }
 }
 
-/// Origin of the failure of an execution.
+/// Origin of the failure of an execution: how it came to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -95,29 +95,29 @@ struct Inner {
     /// Is `true` if an agent panicked; the message then says so already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_agent_panic: bool,
-    /// Reason of a throw, which ends the run.
+    /// Reason with which the failure ends the run, if it is a throw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     thrown: Option<String>,
-    /// All misfits of the arguments, if there are several.
+    /// All faults of arguments that do not fit, if there are several.
     #[serde(default, skip_serializing_if = "Misfits::is_empty")]
     misfits: Misfits,
     /// Kind of doubt about the effect, if the execution of a tool that writes was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubt: Option<Doubt>,
-    /// Reason why the call was not approved.
+    /// Reason why the call was not approved; `None` if that is not the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<DenialReason>,
 }
 
-/// Result of an agent that is more than a failure of the call, and is handed to the run.
+/// Result of a delegate that is more than a failure of its call: the run has to act on it.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Handed {
-    /// The agent escalated, and the agents above have not been asked yet.
+    /// The delegate escalated, and the agents above have not been asked yet.
     Up(Escalation),
-    /// The agent escalated, and all agents above have been asked.
+    /// The delegate escalated, and all agents above have been asked without success.
     Back(Escalation),
-    /// The agent is put together wrongly and cannot work, which a model cannot correct.
+    /// The delegate is put together wrongly and cannot work, which a model cannot correct.
     Unfit(String),
 }
 
@@ -262,7 +262,8 @@ impl Cause {
         }
     }
 
-    /// Returns the same failure with its text changed by `text`. The live error stays, for the arms.
+    /// Returns the same failure with its text changed by `text`, such as by masking. The live error stays, for the
+    /// arms.
     pub(crate) fn mapped(self, text: impl Fn(&str) -> Cow<'_, str>) -> Self {
         match text(&self.0.message) {
             Cow::Owned(message) => self.but(|inner| {
@@ -274,7 +275,7 @@ impl Cause {
         }
     }
 
-    /// Returns the same failure with this code, unless its type has given it one.
+    /// Returns the same failure with this code, unless the tool's error type has given it one.
     pub(crate) fn coded(self, code: Code) -> Self {
         match (self.0.origin, self.0.code) {
             (Origin::Returned, Code::Unknown) => self.but(|inner| inner.code = code),
@@ -293,7 +294,7 @@ impl Cause {
         &self.0.message
     }
 
-    /// Returns the origin of the failure.
+    /// Returns the origin of the failure: an error, a timeout, a panic, a refusal or an interruption.
     pub fn origin(&self) -> Origin {
         self.0.origin
     }
@@ -318,7 +319,7 @@ impl Cause {
         &self.0.misfits
     }
 
-    /// Removes the escalation or the defect that an agent returned, and returns it.
+    /// Takes out the escalation or the defect that a delegate returned; `None` if the failure is an ordinary one.
     pub(crate) fn hand_over(&mut self) -> Option<Handed> {
         self.0.handed.as_ref()?;
         let handed = self.0.handed.clone();
@@ -326,7 +327,7 @@ impl Cause {
         handed
     }
 
-    /// Returns the reason of a throw, if the tool returned one.
+    /// Returns the reason of a throw; `None` if the tool did not return one.
     pub(crate) fn thrown(&self) -> Option<&str> {
         self.0.thrown.as_deref()
     }
@@ -348,7 +349,7 @@ impl Cause {
         self.failure_as(self.downcast_ref())
     }
 
-    /// Returns the failure for arms, with the error in the form that the arms expect.
+    /// Returns the failure in the form that arms match on, with the tool's error given as `returned`.
     pub(crate) fn failure_as<'a, E>(&'a self, returned: Option<&'a E>) -> Option<Failure<'a, E>> {
         match self.0.origin {
             Origin::Returned | Origin::RateLimited => returned.map(Failure::Returned),
@@ -359,7 +360,7 @@ impl Cause {
     }
 }
 
-/// Cuts a message to 16,000 bytes, as failures are told to a model and written into receipts.
+/// Cuts a message to 16,000 bytes, the longest that a model is told and a receipt holds.
 fn capped(message: String) -> String {
     const MOST: usize = 16_000;
     if message.len() <= MOST {

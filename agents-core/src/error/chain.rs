@@ -3,7 +3,7 @@
 use super::escape::plain;
 use std::error::Error;
 
-/// Number of sources that are told at most: the chain of an error that is its own source never ends.
+/// Maximum number of an error's sources that are told: the chain of an error that is its own source never ends.
 const MOST_CAUSES: usize = 32;
 
 /// Returns the texts of an error's sources, the nearest first. A source that the error before it quotes is left out, as
@@ -24,7 +24,7 @@ pub(crate) fn causes(error: &(dyn Error + 'static), mut said: String) -> Vec<Str
     causes
 }
 
-/// Returns the text of an error and of its sources, the innermost last.
+/// Returns the text of an error and of its sources, the innermost last, as one line.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut said = error.to_string();
     for cause in causes(error, said.clone()) {

@@ -16,14 +16,14 @@ use std::fmt;
 pub enum Code {
     /// The arguments do not follow the schema.
     ValidationError,
-    /// The deadline passed.
+    /// The tool did not end before its deadline.
     Timeout,
     /// The tool was called too often in too short a time.
     RateLimit,
     /// The call is not allowed: the tool is not among the agent's tools, or the call was denied or
     /// over budget.
     PolicyDenied,
-    /// A secret is missing or was rejected.
+    /// A secret that the tool needs is missing or was rejected.
     AuthRequired,
     /// The service behind the tool failed.
     ProviderError,
@@ -50,7 +50,7 @@ impl Code {
         Code::Unknown,
     ];
 
-    /// Returns the class of this code.
+    /// Returns the class of this code, which says who can do something about the failure.
     pub fn class(self) -> Class {
         match self {
             Code::ValidationError => Class::User,
@@ -100,9 +100,9 @@ pub enum Class {
     User,
     /// The author of the rules can do something: the same call would be refused again.
     Policy,
-    /// Nobody has to do anything: the same call may succeed later.
+    /// The failure passes by itself: the same call may succeed later.
     Transient,
-    /// The failure is final in this run.
+    /// The failure is final in this run: nothing that the caller does can help.
     Terminal,
 }
 

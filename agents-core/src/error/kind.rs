@@ -29,7 +29,7 @@ pub enum ErrorKind {
     Cancelled,
     /// A tool, an arm or a repair agent ended the run with `throw`.
     Thrown,
-    /// An escalation reached the top without being handled.
+    /// An escalation reached the top without being resolved by an agent.
     Escalated,
     /// The final answer did not fit the agent's `Out`, and the model's tries to correct it are used up.
     InvalidOutput,

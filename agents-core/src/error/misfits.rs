@@ -3,11 +3,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// List of several misfits, in the order of the schema and of limited length.
+/// List of a value's faults, in the order of the schema, of which only the first are kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Misfits {
     pub(crate) listed: Vec<ReadError>,
-    /// Number of misfits that are not listed.
+    /// Number of faults beyond those that are listed.
     pub(crate) more: usize,
 }
 
@@ -16,7 +16,7 @@ impl Misfits {
         self.listed.is_empty()
     }
 
-    /// Adds the misfits to the details of a receipt, if there are any.
+    /// Adds the faults to the details of an error's record, if there are any.
     pub(crate) fn add_to(&self, details: &mut Value) {
         if !self.is_empty() {
             details["misfits"] = json!(self.listed);

@@ -58,10 +58,10 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
-    /// Contexts of the message, innermost first.
+    /// Contexts that callers have put before the message, innermost first.
     context: Vec<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
-    /// Escalation, if the error is one.
+    /// Escalation that the error stands for; `None` for any other error.
     escalation: Option<Box<Escalation>>,
     /// Is `true` if all agents that could have handled the escalation have been asked.
     settled: bool,
@@ -168,7 +168,8 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// Returns the same error with every text changed by `text`. The source is dropped if its text would change.
+    /// Returns the same error with every text changed by `text`, such as by masking. The source is dropped if its text
+    /// would change.
     pub(crate) fn mapped(
         self,
         text: impl Fn(String) -> String,
@@ -210,12 +211,12 @@ impl Error {
         self.0.kind
     }
 
-    /// Returns the innermost message, without context.
+    /// Returns the message of the error itself, without the contexts before it.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Returns the severity, if the error is an escalation.
+    /// Returns the severity of the escalation; `None` if the error is no escalation.
     pub fn severity(&self) -> Option<Severity> {
         self.escalation().map(|escalation| escalation.severity)
     }
@@ -232,7 +233,7 @@ impl Error {
 }
 
 impl Error {
-    /// Returns the unescaped text of the error, without its sources.
+    /// Returns the text of the error with its contexts, unescaped and without its sources.
     fn said(&self) -> Result<String, fmt::Error> {
         let mut said = String::new();
         self.say(&mut said)?;
@@ -294,7 +295,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Part of an error whose `Debug` may write unescaped text.
+/// Part of an error for its `Debug` output, whose control characters are escaped.
 struct Part<'a>(&'a dyn fmt::Debug);
 
 impl fmt::Debug for Part<'_> {
@@ -366,7 +367,7 @@ mod tests {
         assert!(!parts.contains('\u{1b}'), "{parts:?}");
     }
 
-    /// Error whose `Debug` writes its text unescaped.
+    /// Error for a test, whose `Debug` writes its text unescaped.
     struct Raw(&'static str);
 
     impl fmt::Display for Raw {

@@ -26,7 +26,7 @@ pub struct ErrorRecord {
     pub class: Class,
     /// Name of the [`ToolError`](super::ToolError) variant that the record was made from.
     pub kind: String,
-    /// Message that says what failed, for people and models.
+    /// Message that says what failed in the call, for people and models.
     pub message: String,
     /// Details of the error: the path, the raw text and the `target_type`; the `misfits` if there are several.
     ///
@@ -37,7 +37,7 @@ pub struct ErrorRecord {
     /// asked for ([`revised`](ErrorRecord::is_revised)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Seconds after which the same call may succeed.
+    /// Number of seconds after which the same call may succeed; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
     /// Reason that an arm gave when it [escalated](crate::recovery::escalate) the failure or

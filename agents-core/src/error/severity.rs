@@ -14,14 +14,14 @@ use std::fmt;
 )]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Severity {
-    /// A more capable model may succeed.
+    /// Low: a more capable model may succeed.
     Low,
-    /// Another approach to the work is needed.
+    /// Medium: another approach to the work is needed.
     Medium,
-    /// The work cannot be completed; the default.
+    /// High: the work cannot be completed; the default.
     #[default]
     High,
-    /// The run cannot go on and has to end.
+    /// Critical: the run cannot go on and has to end.
     Critical,
 }
 

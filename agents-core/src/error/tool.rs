@@ -24,9 +24,10 @@ use std::fmt;
 pub enum ToolError {
     /// No JSON object could be read from the arguments.
     InvalidArgs {
-        /// Text that the model sent; only its beginning, if it exceeds the size limit.
+        /// Text that the model sent as arguments and that could not be read; only its beginning, if it exceeds the size
+        /// limit.
         raw_args: String,
-        /// Reason why the text could not be read.
+        /// Reason why the text of the arguments could not be read as JSON.
         parse_error: String,
         /// JSON Schema that the arguments should follow.
         expected_schema: Value,
@@ -34,9 +35,10 @@ pub enum ToolError {
     /// A JSON object was read, but a field is missing, of the wrong type or against a constraint.
     #[serde(rename = "DeserializationError", alias = "Deserialization")]
     Deserialization {
-        /// Arguments as they were read, as JSON text.
+        /// Arguments that do not fit, as JSON text after they were read.
         raw_value: String,
-        /// Path of the offending value, such as `lines` or `items[2].name`; empty for the whole.
+        /// Path of the argument that does not fit, such as `lines` or `items[2].name`; empty for the arguments as a
+        /// whole.
         path: String,
         /// Type that the value at the path had to become, in the words of the schema: `u32`, `Vec<Line>`,
         /// `Option<Unit>`.
@@ -47,7 +49,7 @@ pub enum ToolError {
     /// The tool was executed and failed, or was refused before it ran.
     #[serde(rename = "ExecutionError", alias = "Execution")]
     Execution {
-        /// Arguments of the execution; the raw text as a JSON string if they were never read.
+        /// Arguments with which the tool was executed; the raw text as a JSON string if they were never read.
         args: Json,
         /// Cause of the failure of the execution.
         cause: Cause,
@@ -55,15 +57,15 @@ pub enum ToolError {
     /// The failure was escalated because it could not be handled.
     #[serde(rename = "EscalationError", alias = "Escalation")]
     Escalation {
-        /// Name of the first source of the escalation: a tool, a repair agent or an agent.
+        /// Name of the tool, repair agent or agent that has escalated first.
         source: String,
-        /// Reason that was given for the escalation.
+        /// Reason that was given for the escalation, in words.
         reason: String,
         /// Severity that was given for the escalation.
         severity: Severity,
         /// Failure of the call that was escalated.
         original: Box<ToolError>,
-        /// Number of executions before the escalation.
+        /// Number of executions of the tool before the escalation.
         attempts: u32,
     },
 }
@@ -118,7 +120,7 @@ impl ToolError {
         }
     }
 
-    /// Returns the serialized form for receipts.
+    /// Returns the error in the form in which receipts have it.
     pub fn receipt(&self) -> ErrorRecord {
         let (details, retry_after_s, reason) = match self {
             ToolError::InvalidArgs {

@@ -9,17 +9,17 @@ use std::{
 };
 use tokio::sync::{Notify, oneshot};
 
-/// Inbox of an agent at work, which reads it while it works.
+/// Inbox of an agent at work, in which escalations of the agents below arrive while it works.
 pub(crate) struct Inbox {
     agent: Arc<str>,
     above: Option<Arc<Inbox>>,
     handles: bool,
-    /// Unread letters; `None` once the agent has ended its work.
+    /// Escalations in the inbox that the agent has not read; `None` once the agent has ended its work.
     letters: Mutex<Option<VecDeque<Letter>>>,
     arrived: Notify,
 }
 
-/// Letter in the inbox of an agent at work.
+/// Letter in the inbox of an agent: what it has to decide or to do about an escalation.
 pub(crate) enum Letter {
     /// The agent is asked how to resolve an escalation.
     Asked(Asked),
@@ -27,27 +27,27 @@ pub(crate) enum Letter {
     Leave(u64, Escalation),
 }
 
-/// Escalation about which an agent is asked.
+/// Escalation about which an agent is asked, with the way to answer.
 pub(crate) struct Asked {
     pub(crate) escalation: Escalation,
     /// Number of the escalation; `None` if the escalation was decided before the run was stored. In that case, the
     /// agent is asked once more only for the model that it gave.
     pub(crate) ticket: Option<u64>,
-    /// Is `true` if the failed agent may go on with another model.
+    /// Is `true` if the failed agent can go on with another model, so that this resolution is possible.
     pub(crate) continues: bool,
     pub(crate) reply: oneshot::Sender<Reply>,
 }
 
-/// Answer of an agent that goes on with its own work.
+/// Answer of an agent that goes on with its own work after it was asked about an escalation.
 pub(crate) struct Reply {
-    /// Escalation in the form in which it climbs on.
+    /// Escalation as it goes on to the next agent above, perhaps with other words.
     pub(crate) escalation: Escalation,
-    /// Model with which the failed agent goes on; then the escalation climbs no further.
+    /// Model with which the failed agent goes on; then no further agent is asked. `None` if the escalation climbs on.
     pub(crate) model: Option<Arc<dyn Model>>,
 }
 
 impl From<Escalation> for Reply {
-    /// Creates the reply of an agent that lets the escalation climb on.
+    /// Creates the answer of an agent that passes the escalation on to the next agent above.
     fn from(escalation: Escalation) -> Self {
         let model = None;
         Reply { escalation, model }
@@ -74,7 +74,7 @@ impl Inbox {
         self.above.as_ref()
     }
 
-    /// Returns `true` if the agent has `on_escalation`.
+    /// Returns `true` if the agent has a handler for escalations.
     pub(crate) fn handles(&self) -> bool {
         self.handles
     }
@@ -107,7 +107,7 @@ impl Inbox {
         self.put(Letter::Leave(ticket, escalation)).is_none()
     }
 
-    /// Returns the next letter, as soon as there is one.
+    /// Waits for the next escalation about which the agent is asked or told, and takes it out of the inbox.
     pub(crate) async fn letter(&self) -> Letter {
         loop {
             let next = self.letters().as_mut().and_then(VecDeque::pop_front);
@@ -118,12 +118,12 @@ impl Inbox {
         }
     }
 
-    /// Returns a guard that closes the inbox.
+    /// Returns a guard that closes the inbox when the agent ends its work.
     pub(crate) fn attended(&self) -> Attended<'_> {
         Attended(self)
     }
 
-    /// Adds a letter; returns it if the inbox is closed.
+    /// Adds an escalation to the inbox, which wakes the agent; returns it if the inbox is closed.
     fn put(&self, letter: Letter) -> Option<Letter> {
         match self.letters().as_mut() {
             Some(letters) => letters.push_back(letter),
@@ -138,11 +138,11 @@ impl Inbox {
     }
 }
 
-/// Guard of an inbox that is being read.
+/// Guard of an inbox while its agent works. When it is dropped, the inbox is closed.
 pub(crate) struct Attended<'a>(&'a Inbox);
 
 impl Drop for Attended<'_> {
-    /// Closes the inbox: unread escalations climb on.
+    /// Closes the inbox: escalations that the agent has not read go on to the next agent above.
     fn drop(&mut self) {
         let unread = self.0.letters().take();
         for letter in unread.into_iter().flatten() {

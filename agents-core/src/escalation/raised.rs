@@ -33,7 +33,7 @@ pub struct Escalation {
     /// Number of attempts before the escalation: executions of the tool, and tries of repair agents that could be
     /// asked. 0 if the failure was escalated before any attempt.
     pub attempts: u32,
-    /// Number of these attempts that were tries of repair agents.
+    /// Number of attempts of the call that were tries of repair agents.
     #[serde(default, skip_serializing_if = "is_none")]
     pub repairs: u32,
     /// Reasons and severities given for the escalation, in order, `source` first. Empty unless an agent above has
@@ -65,14 +65,15 @@ pub struct Escalation {
 pub struct EscalationHop {
     /// Name of the source: the tool, repair agent or agent that escalated first, or an agent above.
     pub by: String,
-    /// Reason that this source gave for the escalation.
+    /// Reason for the escalation that the source named in `by` gave.
     pub reason: String,
-    /// Severity that this source gave for the escalation.
+    /// Severity of the escalation that the source named in `by` gave.
     pub severity: Severity,
 }
 
 impl EscalationHop {
-    /// Writes the first source with its reason, the attempts before, and the reasons of agents above.
+    /// Writes the reasons in words: the first source with its reason, the attempts before, and the agents above with
+    /// theirs.
     pub(crate) fn say(
         all: &[EscalationHop],
         tried: &str,
@@ -92,7 +93,7 @@ impl EscalationHop {
             .try_for_each(|raised| write!(out, "; {}", raised.passed_on()))
     }
 
-    /// Returns how an agent above passed the escalation on, in words.
+    /// Returns in words how an agent above passed the escalation on: with which reason and severity.
     pub(crate) fn passed_on(&self) -> String {
         let EscalationHop {
             by,
@@ -120,9 +121,9 @@ impl EscalationHop {
 pub struct RefusedResolution {
     /// Name of the agent that chose the resolution.
     pub agent: String,
-    /// Resolution that the agent chose, in words.
+    /// Resolution of the escalation that the agent chose, in words.
     pub wanted: String,
-    /// Reason why the resolution was not possible.
+    /// Reason why the resolution that the agent chose was not possible.
     pub why: String,
 }
 
@@ -152,7 +153,7 @@ impl Escalation {
         }
     }
 
-    /// Records that the agent of this name passed the escalation on.
+    /// Records that the agent of this name passed the escalation on, with another reason or severity.
     pub(crate) fn pass_on(&mut self, by: &str, reason: String, severity: Severity) {
         if self.raised.is_empty() {
             self.raised.push(self.first());
@@ -187,7 +188,7 @@ impl Escalation {
         }
     }
 
-    /// Returns the number of tries and repairs before the escalation, in words.
+    /// Returns the number of executions and repairs before the escalation, in words; empty if there were none.
     fn tried(&self) -> String {
         let count = |count: u32, one: &str, several: &str| match count {
             0 => None,
@@ -211,7 +212,7 @@ fn is_none(count: &u32) -> bool {
 }
 
 impl From<Escalation> for ToolError {
-    /// Returns the failure of the call, in the words of its source and not of the agents above.
+    /// Returns the error of the escalated call, with the words of its source and not of the agents above.
     fn from(escalation: Escalation) -> Self {
         let EscalationHop {
             by: _,

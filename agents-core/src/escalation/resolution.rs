@@ -29,7 +29,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 #[must_use = "a resolution does nothing until `on_escalation` gives it back"]
 pub struct Resolution<I, O>(pub(crate) Verb<I, O>);
 
-/// Verb with which a handler resolves an escalation.
+/// Verb with which a handler resolves an escalation, such as `escalate` or `throw`.
 pub(crate) enum Verb<I, O> {
     Model(Arc<dyn Model>),
     Instead(Instead<I, O>),
@@ -38,17 +38,17 @@ pub(crate) enum Verb<I, O> {
     Inherit,
 }
 
-/// Replacement for the handling agent's own work.
+/// Replacement for the handling agent's own work, which a handler has chosen.
 pub(crate) enum Instead<I, O> {
     /// A skill of the handling agent, given by name, does the work.
     Skill(Cow<'static, str>),
     /// Another agent does the work in the place of the handling agent.
     Agent(Arc<dyn Agent<In = I, Out = O>>),
-    /// The work ends with this value.
+    /// The escalating work ends with this value as its output.
     Partial(O),
 }
 
-/// Function with which an agent handles escalations from below.
+/// Function of an agent that decides about escalations from below: its `on_escalation!`.
 pub(crate) type SharedHandler<'a, I, O> =
     Arc<dyn Fn(Escalation) -> Resolution<I, O> + Send + Sync + 'a>;
 
@@ -252,7 +252,7 @@ impl<I, O> IntoResolution<I, O> for Option<Resolution<I, O>> {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait TakesOver<I, O> {
-    /// Returns the agent that takes over.
+    /// Converts the value into the agent that takes over.
     fn taking_over(self) -> Arc<dyn Agent<In = I, Out = O>>;
 }
 
@@ -263,7 +263,7 @@ impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for 
     }
 }
 
-/// Conversion into the name of a skill.
+/// Conversion into the name of a skill, from a text or from the method that names it in `on_escalation!`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the name of a skill",
     label = "expected a skill of this agent",
@@ -272,7 +272,7 @@ impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for 
 )]
 #[doc(hidden)] // Public because a verb names it, for the message of a wrong type.
 pub trait SkillName {
-    /// Converts the value into the name of a skill.
+    /// Converts the value, a text or a skill's marker, into the name of a skill.
     fn into_name(self) -> Cow<'static, str>;
 }
 

@@ -32,7 +32,7 @@ use std::fmt;
 pub struct EscalationReceipt {
     /// Escalation, as it was when it was settled or left unhandled.
     pub escalation: Escalation,
-    /// Settlement: how the escalation ended.
+    /// Settlement: how the escalation ended, and who decided.
     pub settled: Settlement,
 }
 
@@ -67,35 +67,35 @@ pub enum Settlement {
     /// The failed agent continued with another model. If several calls of one reply were given a model each, the last
     /// of these models is named.
     RetriedWithModel {
-        /// Name of the agent that decided.
+        /// Name of the agent that has decided about the escalation.
         agent: String,
-        /// Id of the model that took over.
+        /// Id of the model that took over the work.
         model: String,
     },
-    /// The handling agent started over with this skill.
+    /// The agent that resolved the escalation started over with another of its skills.
     ReroutedToSkill {
-        /// Name of the agent that decided.
+        /// Name of the agent that has decided about the escalation.
         agent: String,
-        /// Name of the skill that took over.
+        /// Name of the skill that took over the work.
         skill: String,
     },
-    /// Another agent took over the work.
+    /// Another agent took over the work in which the escalation was raised.
     ReroutedTo {
-        /// Name of the agent that decided.
+        /// Name of the agent that has decided about the escalation.
         agent: String,
-        /// Name of the agent that took over.
+        /// Name of the agent that took over the work.
         delegate: String,
     },
     /// The handling agent returned a value that is marked partial.
     PartialResult {
-        /// Name of the agent that decided.
+        /// Name of the agent that has decided about the escalation.
         agent: String,
     },
-    /// The agent that decided ended the run.
+    /// The agent that decided about the escalation ended the run.
     Thrown {
-        /// Name of the agent that decided.
+        /// Name of the agent that has decided about the escalation.
         agent: String,
-        /// Reason that was given with the `throw`.
+        /// Reason that the agent gave when it ended the run with `throw`.
         reason: String,
     },
     /// Unhandled: the model that made the call was told of it.
@@ -107,7 +107,7 @@ pub enum Settlement {
     /// The work in which the escalation was raised ended before the settlement, or before the settlement was carried
     /// out.
     Dropped {
-        /// Reason why the work around the escalation ended.
+        /// Reason why the work ended in which the escalation was raised.
         why: String,
     },
 }

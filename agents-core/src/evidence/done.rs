@@ -75,7 +75,7 @@ pub struct Done<T: ClaimedTool> {
     call_id: Arc<str>,
     input: Json,
     output: T::Ok,
-    /// Is held as long as the claim lives, so that no other claim of the same answer stands for the call.
+    /// Mark that the call is taken: as long as it lives, no other claim of the same answer stands for the call.
     _claim: Arc<()>,
     of: PhantomData<fn() -> T>,
 }
@@ -91,7 +91,7 @@ impl<T: ClaimedTool> Done<T> {
         &self.input
     }
 
-    /// Returns the output of the call.
+    /// Returns the output of the call that the claim stands for.
     pub fn into_output(self) -> T::Ok {
         self.output
     }

@@ -52,7 +52,7 @@ impl<T, S: Sources> Known<T, S> {
         }
     }
 
-    /// Returns the value.
+    /// Returns the value without the proof of its origin.
     pub fn into_inner(self) -> T {
         self.value
     }

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-/// Key whose value is a sentence for the description: where a known value may come from.
+/// Key of a tool's schema whose value is a sentence for the description: where a known value may come from.
 pub(super) const KNOWN: &str = "x-known";
-/// Key whose value is the name of the tool that a claim is about.
+/// Key of an answer's schema whose value is the name of the tool that a claim is about.
 pub(super) const DONE: &str = "x-done";
 
-/// Takes the marks out, and puts the sentences about known values into the descriptions. Returns the names of the tools
-/// that the schema has claims of, each once.
+/// Removes the keys `x-known` and `x-done` from a schema, and puts the sentences about known values into the
+/// descriptions. Returns the names of the tools that the schema has claims of, each once.
 pub(crate) fn without_marks(schema: &mut Value) -> Vec<String> {
     let mut claims = Vec::new();
     visit(schema, &mut claims);

@@ -17,7 +17,7 @@ use std::{fmt, sync::Arc};
 pub struct Origin {
     /// The value, as it is among the arguments.
     pub value: Json,
-    /// Giver of the value.
+    /// User, person or tool that gave the value.
     pub giver: Giver,
     /// Is `true` if the value is a part of a longer text in a tool's output, such as the body of a mail. Then the
     /// author of that text has given it, and this may be anybody.
@@ -25,18 +25,19 @@ pub struct Origin {
     pub in_text: bool,
 }
 
-/// Giver of a [`Known`](super::Known) value.
+/// Source of a [`Known`](super::Known) value: who or what has given it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Giver {
     /// The user, in the input of the run or in an earlier message of the conversation.
     User,
-    /// A tool, in its output.
+    /// A tool gave the value in its output.
     Tool {
-        /// Name of the tool.
+        /// Name of the tool whose output contains the value.
         name: String,
-        /// Id of the receipt; `None` if the call belongs to an earlier message of the conversation.
+        /// Id of the receipt of the call that gave the value; `None` if the call belongs to an earlier message of the
+        /// conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call_id: Option<Arc<str>>,
     },

@@ -10,44 +10,45 @@ use std::{
 };
 
 thread_local! {
-    /// Reading that goes on in this thread; readings may nest.
+    /// Reading of a model's text that goes on in this thread: serde passes no context to the types that it reads.
+    /// Readings may nest.
     static NOW: RefCell<Option<Rc<Reading>>> = const { RefCell::new(None) };
 }
 
-/// Reading of one text, with what is found out about its values.
+/// Reading of one text: whose text it is, and what is found out about its values.
 pub(crate) struct Reading {
     by: By,
     origins: RefCell<Vec<Origin>>,
-    /// Calls that a claim in the text stands for, each as long as its claim lives.
+    /// Calls for which claims in the text stand, each as long as its claim lives.
     claimed: RefCell<Vec<(Arc<str>, Weak<()>)>>,
 }
 
-/// Receipt of a claimed call. As long as the second value lives, no other claim stands for the call.
+/// Call for which a claim stands. As long as the second value lives, no other claim stands for the call.
 pub(super) type Claimed = (Arc<Success>, Arc<()>);
 
-/// Author of a text that is read.
+/// Author of a text that is read, which decides how its values are checked.
 enum By {
-    /// A model: its values are checked against the evidence of its run, which is collected when a value asks for it.
+    /// A model: its values are checked against the evidence of its run, which is collected when a value first needs it.
     Model(Box<dyn Fn() -> Evidence>, OnceCell<Evidence>),
-    /// A person who approves a call with other arguments.
+    /// A person who approves a call with other arguments, and vouches for their values.
     Approver,
-    /// The run itself: the values have been checked before.
+    /// The values are stored ones of the run itself, which have been checked before.
     Stored,
-    /// A model that has not come to its end: nothing is checked yet.
+    /// A model that is still writing: nothing can be checked yet.
     Nobody,
 }
 
 /// Evidence of a run: the words of the user, and the calls that have succeeded.
 pub(crate) struct Evidence {
-    /// Words of the user: JSON, or texts.
+    /// Words of the user: the input and earlier messages, as JSON or as texts.
     pub(crate) said: Vec<Value>,
     /// Outputs of tools that earlier messages of the conversation have used, with the names of the tools.
     pub(crate) earlier: Vec<(String, Value)>,
-    /// Calls of this run, in their order.
+    /// Calls of this run that have succeeded, in their order, as evidence for values.
     pub(crate) calls: Vec<Arc<Success>>,
 }
 
-/// Call that has succeeded, as in its receipt.
+/// Call of the run that has succeeded, as in its receipt.
 pub(crate) struct Success {
     pub(crate) call_id: Arc<str>,
     pub(crate) tool: String,
@@ -69,7 +70,7 @@ impl Reading {
         Reading::new(By::Model(Box::new(evidence), OnceCell::new()))
     }
 
-    /// Prepares the reading of arguments that an approver gave.
+    /// Prepares the reading of arguments that an approver has edited.
     pub(crate) fn of_approver() -> Self {
         Reading::new(By::Approver)
     }
@@ -79,9 +80,10 @@ impl Reading {
         Reading::new(By::Stored)
     }
 
-    /// Reads with this reading in force, and returns the origins of known values too.
+    /// Runs `read` while this reading is in force in the thread. Returns its result, and the origins of the known
+    /// values that were read.
     pub(crate) fn read<R>(self, read: impl FnOnce() -> R) -> (R, Vec<Origin>) {
-        /// Puts the reading around this one back, also if user code panics.
+        /// Guard that puts the outer reading back into force, also if user code panics.
         struct Back(Option<Rc<Reading>>);
         impl Drop for Back {
             fn drop(&mut self) {
@@ -100,7 +102,8 @@ impl Reading {
         NOW.with_borrow(Clone::clone)
     }
 
-    /// Finds the giver of a value, and records it. The error is for the model.
+    /// Finds who has given a value, and records it as the value's origin. The error tells the model where values may
+    /// come from.
     pub(super) fn find(&self, value: &Value, user: bool, tools: &[&str]) -> Result<(), String> {
         let giver = match &self.by {
             By::Stored => return Ok(()),
@@ -171,12 +174,12 @@ impl Reading {
     }
 }
 
-/// Reads a value that the run has stored.
+/// Runs `read` on a value that the run has stored: claims and known values in it count as checked.
 pub(crate) fn stored<R>(read: impl FnOnce() -> R) -> R {
     Reading::of_the_run().read(read).0
 }
 
-/// Reads a text of a model that is not complete.
+/// Runs `read` on the incomplete text of a model: no claim or known value in it is accepted.
 pub(crate) fn nobody<R>(read: impl FnOnce() -> R) -> R {
     Reading::new(By::Nobody).read(read).0
 }
@@ -187,7 +190,8 @@ impl Evidence {
         self.calls.iter().filter(move |call| call.tool == tool)
     }
 
-    /// Returns the giver of a value, and whether the value is a part of a longer text of a tool.
+    /// Returns the giver of a value, and whether the value is a part of a longer text of a tool. `None` if none of the
+    /// allowed sources has given it.
     fn giver(&self, value: &Value, user: bool, tools: &[&str]) -> Option<(Giver, bool)> {
         if user
             && self

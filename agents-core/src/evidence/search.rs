@@ -3,19 +3,20 @@
 use crate::Json;
 use serde_json::{Number, Value};
 
-/// Place where a value was found; the better one is less.
+/// Way in which a value was found in the evidence; the better one is less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Found {
-    /// The value stands by itself.
+    /// The value stands by itself in the evidence, and not within a longer text.
     Whole,
-    /// The value is a part of a longer text.
+    /// The value is a part of a longer text in the evidence.
     InText,
 }
 
-/// Number of letters and digits from which on a value is also found if a text groups it, as `DE89 3704 0044`.
+/// Minimum number of letters and digits of a value that is also found if a text groups it, as `DE89 3704 0044`.
 const GROUPED: usize = 8;
 
-/// Looks for a value in another, whose texts count as well. Keys of objects do not.
+/// Looks for a value within another, in its items, members and texts; `None` if it is not there. Keys of objects do not
+/// count.
 pub(super) fn find(value: &Value, within: &Value) -> Option<Found> {
     if is_same(value, within) {
         return Some(Found::Whole);
@@ -31,8 +32,8 @@ pub(super) fn find(value: &Value, within: &Value) -> Option<Found> {
     }
 }
 
-/// Returns `true` if all fields of the claim have the same value among the arguments. A field that is `null` may be
-/// missing there. A claim that is no object has no fields.
+/// Returns `true` if a call's arguments fit a claim: all fields of the claim have the same value among them. A field
+/// that is `null` may be missing there. A claim that is no object has no fields.
 pub(super) fn has_fields(input: &Json, claimed: &Value) -> bool {
     let Some(claimed) = claimed.as_object() else {
         return true;
@@ -67,7 +68,7 @@ fn is_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns `true` for two values that are the same apart from their notation.
+/// Returns `true` for two values that are the same apart from their notation, such as upper case or `5` and `"5"`.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::String(one), Value::String(other)) => {
@@ -91,13 +92,13 @@ fn is_in_text(value: &Value, text: &str) -> bool {
     }
 }
 
-/// Returns a text in lower case, with single spaces.
+/// Returns a text in lower case, with single spaces, to compare texts.
 fn normal(text: &str) -> String {
     let words = text.split_whitespace().map(str::to_lowercase);
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns `true` if the text has the token as a whole.
+/// Returns `true` if the text has the token as a whole word, and not as a part of a longer one.
 fn has_token(text: &str, token: &str) -> bool {
     let (text, token): (Vec<_>, Vec<_>) = (text.chars().collect(), token.chars().collect());
     let letters = token.iter().filter(|c| c.is_alphanumeric()).count();
@@ -128,14 +129,14 @@ fn token_end(text: &[char], token: &[char], may_be_grouped: bool) -> Option<usiz
     Some(at)
 }
 
-/// Returns `true` if a token may begin at this place.
+/// Returns `true` if a whole token may begin at this place of the text.
 fn begins(text: &[char], at: usize) -> bool {
     let before = at.checked_sub(1).map(|at| text[at]);
     let beyond = at.checked_sub(2).map(|at| text[at]);
     is_boundary(before, beyond)
 }
 
-/// Returns `true` if a token may end before this place.
+/// Returns `true` if a whole token may end just before this place of the text.
 fn ends(text: &[char], at: usize) -> bool {
     is_boundary(text.get(at).copied(), text.get(at + 1).copied())
 }
@@ -189,7 +190,7 @@ fn has_number(text: &str, number: &Number) -> bool {
     false
 }
 
-/// Returns what a numeral may stand for: with a decimal point, and with a decimal comma.
+/// Returns the numbers that a numeral may stand for: read with a decimal point, and with a decimal comma.
 fn notations(digits: &str) -> impl Iterator<Item = String> {
     let without = |separators: &[char]| digits.replace(separators, "");
     let english = without(&[',', '_', '\'', '’']);

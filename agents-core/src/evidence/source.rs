@@ -12,11 +12,11 @@ use crate::tool::{Tool, ToolName};
 // Public because `Done` is bounded on it.
 #[doc(hidden)]
 pub trait ClaimedTool: 'static {
-    /// Name of the tool.
+    /// Name of the tool whose call is claimed, as models call it.
     const TOOL: &'static str;
-    /// Type of the arguments.
+    /// Type of the arguments of the tool whose call is claimed.
     type Args;
-    /// Type of the output.
+    /// Type of the tool's output, which the claim gives to the program.
     type Ok: serde::Serialize + Send;
 }
 
@@ -48,7 +48,7 @@ pub trait Sources: 'static {
     #[doc(hidden)]
     const USER: bool = false;
 
-    /// Adds the names of the tools.
+    /// Adds the names of the tools among the sources to `names`.
     #[doc(hidden)]
     fn tools(names: &mut Vec<&'static str>);
 }

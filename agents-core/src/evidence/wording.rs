@@ -13,7 +13,7 @@ fn quoted(tool: &str) -> String {
     format!("`{tool}`")
 }
 
-/// Returns the sentence that the description of a known value ends with.
+/// Sentence at the end of a known value's description: where the value may come from.
 pub(super) fn sources(user: bool, tools: &[&str]) -> String {
     let tools: Vec<_> = tools.iter().map(|tool| quoted(tool)).collect();
     match (user, tools.is_empty()) {
@@ -26,7 +26,7 @@ pub(super) fn sources(user: bool, tools: &[&str]) -> String {
     }
 }
 
-/// Says that a value is not known, and where to look for it.
+/// Text of the error of a value that nobody has given, with where to look for it.
 pub(super) fn unknown(value: &str, user: bool, tools: &[&str]) -> String {
     let calls: Vec<_> = tools
         .iter()
@@ -43,19 +43,19 @@ pub(super) fn unknown(value: &str, user: bool, tools: &[&str]) -> String {
 pub(super) const NO_EVIDENCE: &str =
     "a known value is read within a run, and nothing is known outside of one";
 
-/// Describes a claim to the model.
+/// Description of a claim in the schema of an answer, for the model.
 pub(super) fn claim(tool: &str) -> String {
     format!(
         "A call of `{tool}` that has succeeded in this run, told by its arguments. `{{}}` stands for the last such call."
     )
 }
 
-/// Says that no call supports a claim.
+/// Text of the error of a claim that no call supports.
 pub(super) fn not_done(tool: &str) -> String {
     format!("no `{tool}` has succeeded in this run")
 }
 
-/// Says that the calls that have succeeded had other arguments.
+/// Text of the error of a claim whose tool has succeeded only with other arguments.
 pub(super) fn done_otherwise(
     tool: &str,
     claimed: &str,
@@ -65,26 +65,26 @@ pub(super) fn done_otherwise(
     format!("no `{tool}` with {claimed} has succeeded in this run, only with {calls}")
 }
 
-/// Says that more calls are claimed than have succeeded.
+/// Text of the error of more claims than calls that have succeeded.
 pub(super) fn claimed_twice(tool: &str) -> String {
     format!(
         "each claim needs a call of its own: `{tool}` has not succeeded as often as the answer claims"
     )
 }
 
-/// Says that the text is no claim.
+/// Text of the error of a text that is no claim.
 pub(super) fn no_claim(tool: &str) -> String {
     format!("expected an object with arguments of a call of `{tool}`, or `{{}}` for the last one")
 }
 
-/// Says that the output of a call cannot be given to the program.
+/// Text of the error of a claim whose output does not have the type that the program expects.
 pub(super) fn output_unreadable(tool: &str, error: &dyn std::fmt::Display) -> String {
     format!("the output of `{tool}` in its receipt is not what the program expects: {error}")
 }
 
 pub(super) const NO_CLAIMS: &str = "a claim is checked when the answer is complete";
 
-/// Says that an answer claims calls of a tool that nobody in reach has.
+/// Text of the error of an agent whose answer claims calls of a tool that nobody in reach has.
 pub(crate) fn claims_unreachable(tool: &str) -> String {
     format!(
         "its answer holds `Done` of `{tool}`, but neither the agent nor a delegate below it has this tool: add the tool to the agent, or take `Done` out of the answer"

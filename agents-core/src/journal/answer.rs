@@ -14,32 +14,32 @@ use std::time::Duration;
 pub(crate) struct FinalAnswer {
     pub(crate) candidates: Candidates<ReadError>,
     stage: AnswerStage,
-    /// Hint of an arm for the model.
+    /// Hint that an arm has given for the model, beside the failure.
     hint: Option<String>,
 }
 
-/// Stage of an answer, which determines the next action.
+/// Stage of a final answer, which determines the next action.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerStage {
-    /// The current text has to be read.
+    /// The text that is tried now has to be read.
     Read,
-    /// The arms have to be asked: the answer does not fit.
+    /// The arms have to be asked, since the text does not fit.
     Arms,
-    /// A repair agent has to answer.
+    /// The repair agent has to be asked for another text.
     Repair(RepairAgentRef),
-    /// The failure was handed up, and an agent above has to answer.
+    /// The failure was escalated, and an agent above has to decide.
     Climb {
         source: Option<String>,
         reason: String,
         severity: Severity,
     },
-    /// The answer ends the run, for this reason.
+    /// The final answer ends the run, for this reason.
     Throw {
         source: Option<String>,
         reason: String,
     },
-    /// The answer goes back to the model.
+    /// The answer goes back to the model, which has to write another.
     Refused,
     /// The answer fits its type, and no validator refuses it.
     Accepted,
@@ -49,13 +49,13 @@ pub(crate) enum AnswerStage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerFact {
-    /// The current text was read: it fits with these changes, or it does not fit.
+    /// The text that is tried now was read: it fits with these changes, or it does not fit.
     Read(Result<Changes, Misread>),
-    /// The arms were asked about the current failure.
+    /// The arms were asked about the current failure, and gave this plan; `None` if no arm decided.
     Planned(Option<Plan>),
-    /// The repair agent that is to answer is asked, in this turn.
+    /// A repair agent is asked for another text, in this turn of the agent.
     Repairing { turn: u32 },
-    /// The repair agent has answered, after this time.
+    /// The repair agent has answered, or has failed to; with its tokens and its time.
     Repaired {
         turn: u32,
         answer: Result<String, FixError>,
@@ -65,12 +65,12 @@ pub(crate) enum AnswerFact {
     },
 }
 
-/// Error of an answer that does not fit.
+/// Error of a final answer that does not fit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Misread {
     #[serde(flatten)]
     pub(crate) error: ReadError,
-    /// Text that says what is wrong, in the form of a failure of the agent.
+    /// Text that says what is wrong with the answer, as a failure of its agent.
     #[serde(default)]
     pub(crate) reason: String,
 }
@@ -89,18 +89,19 @@ impl FinalAnswer {
         self.candidates.text()
     }
 
-    /// Returns the next action, as the stage of the answer.
+    /// Returns the stage of the answer, by which the engine knows its next action.
     pub(crate) fn next(&self) -> &AnswerStage {
         &self.stage
     }
 
-    /// Returns the remarks that the model is told in addition to the failure.
+    /// Returns the remarks that the model is told beside the failure: an arm's hint, and repairs that were cut short.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
         let hint = self.hint.clone();
         hint.into_iter().chain(self.candidates.cut_short())
     }
 
-    /// Applies a fact. Returns `false`, and changes nothing, if the fact does not belong to the stage.
+    /// Applies a fact to the state of the answer. Returns `false`, and changes nothing, if the fact does not belong to
+    /// the stage.
     pub(crate) fn on(&mut self, fact: AnswerFact) -> bool {
         match (fact, &self.stage) {
             (AnswerFact::Read(Ok(changes)), AnswerStage::Read) => {
@@ -163,7 +164,7 @@ impl FinalAnswer {
         true
     }
 
-    /// Returns to the previous candidate, because no step is left for the current failure.
+    /// Returns to the text that was tried before, because no step of a plan is left for the current failure.
     fn go_back(&mut self) {
         match self.candidates.go_back() {
             true => self.recover(),
@@ -171,7 +172,7 @@ impl FinalAnswer {
         }
     }
 
-    /// Takes the next step that the plan of the arms still allows.
+    /// Takes the next step that the arms' plan still allows, and sets the stage accordingly.
     fn recover(&mut self) {
         self.stage = match self.candidates.next(|_| Circumstances::default()) {
             Move::Read => AnswerStage::Read,

@@ -25,12 +25,12 @@ use serde::Serialize;
 use serde_json::Value;
 use std::{fmt, time::Duration};
 
-/// Maximum number of candidates that arms and repair agents may give for one call or one answer.
+/// Maximum number of texts that arms and repair agents may give for one call or one answer; further steps are skipped.
 const MOST: usize = 8;
 
 /// Error that a candidate (a text for a call or an answer) failed with.
 pub(crate) trait Fault: fmt::Display {
-    /// Returns the path of the field at fault, if one field is.
+    /// Returns the path of the field at fault; `None` if the fault is not in one field.
     fn field(&self) -> Option<&str>;
 }
 
@@ -41,49 +41,51 @@ impl Fault for ToolError {
 }
 
 impl Fault for ReadError {
-    /// Returns `None`: an answer is repaired as a whole.
+    /// Returns `None`: a final answer is repaired as a whole.
     fn field(&self) -> Option<&str> {
         None
     }
 }
 
-/// Candidates of one call or one answer, in the order in which they were given.
+/// Texts that were tried for one call or one answer (its candidates), in the order in which they were given. The first
+/// is the model's own.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Candidates<F> {
     all: Vec<Candidate<F>>,
     /// Index of the current candidate: the one that is tried now. The current text and the current failure belong to
     /// it.
     at: usize,
-    /// Is `true` if a step was skipped because the maximum number of candidates is reached.
+    /// Is `true` if a step was skipped because the maximum number of candidates was reached.
     cut_short: bool,
 }
 
-/// Candidate: a text, or a step that gave none.
+/// Candidate for the arguments of a call or for an answer: a text, or a try that gave none.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Candidate<F> {
     pub(crate) by: By,
     pub(crate) gave: Gave,
-    /// Tokens that a repair agent used for the candidate.
+    /// Number of tokens that a repair agent used to give the candidate.
     pub(crate) tokens: u64,
     /// Round of the call, or turn of the answer, in which the candidate was given.
     pub(crate) round: u32,
-    /// Index of the candidate for whose failure this one was given.
+    /// Index of the candidate for whose failure this one was given; `None` for the model's own text.
     pub(crate) instead_of: Option<usize>,
-    /// Is `true` if the failure of `instead_of` is settled, because another field is at fault now.
+    /// Is `true` if the fault that the candidate was given for is gone: the text fails because of another field now.
     settled_it: bool,
-    /// Changes that the reader made to the text.
+    /// Changes that the reader made to the candidate's text.
     pub(crate) changes: Changes,
-    /// Failures of the text, the latest last.
+    /// Failures of the candidate's text, the latest last.
     failures: Vec<Failed<F>>,
-    /// Reasons why the text is of no use: its first failure, and the remarks of arms on it.
+    /// Reasons why the candidate's text failed, for those who repair it: its first failure, and the remarks of arms on
+    /// it.
     pub(crate) why: String,
     plan: Plan,
-    /// Index of the plan's next step.
+    /// Index of the next step of the plan for the candidate's failure.
     step: usize,
     standing: Standing,
 }
 
-/// Author of a candidate: who gave the text.
+/// Author of a candidate: the model, an approver, a verb of an arm or a repair agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum By {
@@ -98,70 +100,71 @@ pub(crate) enum By {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Gave {
-    /// A text that has to be read.
+    /// The author gave a text, which has to be read.
     Text(String),
-    /// A text that is equal to one that failed before.
+    /// The author gave a text that is equal to one that failed before, so that it is not tried.
     Again(String),
-    /// No text, for this reason.
+    /// The author of the text, such as a repair agent, gave none, for this reason.
     Nothing(FixError),
-    /// A text that is not used, or `None` if the author was not even asked: the tool may have taken effect already.
+    /// The step was withheld, because the tool may have taken effect already. The text is that of a verb; `None` if a
+    /// repair agent was not asked.
     Withheld(Option<String>),
-    /// No text, since the author's work ended before it answered.
+    /// The repair agent's work ended before it answered.
     CutOff,
 }
 
-/// State of a candidate's text: given, accepted or executed.
+/// State of a candidate's text: how far it has come towards an execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Standing {
     #[default]
     Given,
-    /// The text was read and fits.
+    /// The text of the candidate was read and fits.
     Accepted,
     /// The text was executed as the arguments of the call.
     Ran,
 }
 
-/// Failure, with the text that it is about: the JSON that was read, if an object was read.
+/// Failure of a candidate, with the text that it is about: the JSON that was read, if an object was read.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Failed<F> {
     pub(crate) text: String,
     pub(crate) error: F,
 }
 
-/// Circumstances that decide, together with the candidates, which steps of a plan still apply.
+/// Circumstances of a failure that decide which steps of a plan are still possible.
 #[derive(Default)]
 pub(crate) struct Circumstances {
-    /// Number of rounds so far: executions, and rounds in which a limiter held the call back.
+    /// Number of rounds of the call so far: executions, and rounds in which a limiter held it back.
     pub(crate) rounds: u32,
-    /// Is `true` if the call may be executed again.
+    /// Is `true` if the call may be executed again without harm.
     pub(crate) repeatable: bool,
     /// Is `true` if the tool may have taken effect, so that other arguments could apply it twice.
     pub(crate) in_doubt: bool,
-    /// Wait that the failure itself asks for.
+    /// Wait that the failure itself asks for; `None` if it asks for none.
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// Next move of the recovery from a failure.
+/// Next move after a failure, as the plan of the arms says.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Move {
-    /// Read the text of the current candidate.
+    /// Read the text of the current candidate, which is new.
     Read,
     /// Ask this repair agent for a text.
     Ask(RepairAgentRef),
     /// Wait, and execute the same arguments again.
     Retry(Wait),
-    /// Settle the call with its failure, and this hint for the model.
+    /// End the call with its failure, and give the model this hint.
     Tell(String),
     /// Hand the failure up to the agent above.
     Escalate { reason: String, severity: Severity },
     /// End the run, for this reason.
     Throw(String),
-    /// Settle the call with its failure.
+    /// End the call with its failure: no step of a plan is left.
     Spent,
 }
 
-/// Wait before the next execution; its length is partly random.
+/// Wait before the next execution of a retry; its length is partly random.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Wait {
     backoff: Backoff,
@@ -177,7 +180,7 @@ impl Wait {
 }
 
 impl By {
-    /// Returns the name that receipts show.
+    /// Returns the name of the author that receipts show.
     pub(crate) fn name(&self) -> &str {
         match self {
             By::Model => THE_MODEL,
@@ -207,12 +210,12 @@ impl<F> Candidate<F> {
         }
     }
 
-    /// Returns the latest failure of the candidate's text.
+    /// Returns the latest failure of the candidate's text; `None` if it has not failed.
     pub(crate) fn failed(&self) -> Option<&Failed<F>> {
         self.failures.last()
     }
 
-    /// Returns `true` if the text differs in one value from the text that it was given for.
+    /// Returns `true` if the text differs only in one value from the text that it was given for.
     pub(crate) fn is_one_value(&self) -> bool {
         self.by == By::Sanitize
     }
@@ -224,7 +227,7 @@ impl<F> Candidate<F> {
         }
     }
 
-    /// Returns `true` if the candidate counts as a try; the number of tries is bounded.
+    /// Returns `true` if the candidate counts as a try of a repair; the number of tries is bounded.
     fn is_try(&self) -> bool {
         self.by != By::Model
             && match &self.gave {
@@ -236,7 +239,7 @@ impl<F> Candidate<F> {
 }
 
 impl<F: Fault> Candidates<F> {
-    /// Creates the list for a text of the model.
+    /// Creates the list of candidates, which begins with the model's own text.
     pub(crate) fn of(text: String) -> Self {
         Candidates {
             all: vec![Candidate::new(By::Model, Gave::Text(text))],
@@ -253,7 +256,7 @@ impl<F: Fault> Candidates<F> {
         &self.all[index]
     }
 
-    /// Returns the index of the current candidate.
+    /// Returns the index of the current candidate, whose text is tried.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
@@ -266,7 +269,7 @@ impl<F: Fault> Candidates<F> {
         &mut self.all[self.at]
     }
 
-    /// Returns the text of the current candidate.
+    /// Returns the text of the current candidate, which is tried.
     pub(crate) fn text(&self) -> &str {
         self.at_hand().text()
     }
@@ -281,8 +284,9 @@ impl<F: Fault> Candidates<F> {
         self.before(self.at).is_some()
     }
 
-    /// Returns the index of the candidate to go back to when the candidate `index` is of no use. `None` if there is
-    /// none: a candidate that was accepted has settled the failure for which it was given.
+    /// Returns the index of the candidate for whose failure the candidate `index` was given, to which it is returned if
+    /// that one is of no use. `None` if there is none: a candidate that was accepted has settled the failure for which
+    /// it was given.
     fn before(&self, index: usize) -> Option<usize> {
         let candidate = &self.all[index];
         // What a person gave is not given up for what a person did not approve.
@@ -306,17 +310,17 @@ impl<F: Fault> Candidates<F> {
         self.all[at].failed()
     }
 
-    /// Goes back to the candidate whose failure is to be reported: see [`own_failure`](Self::own_failure).
+    /// Makes the candidate whose failure is to be reported the current one: see [`own_failure`](Self::own_failure).
     pub(crate) fn go_back_to_own(&mut self) {
         while self.go_back() {}
     }
 
-    /// Records that the current text was read with these changes.
+    /// Records the changes with which the reader has read the current candidate's text.
     pub(crate) fn read(&mut self, changes: Changes) {
         self.at_hand_mut().changes.extend(changes);
     }
 
-    /// Records that the current text fits.
+    /// Records that the text of the current candidate fits.
     pub(crate) fn accept(&mut self) {
         let at = self.at_hand_mut();
         if at.standing == Standing::Given {
@@ -330,12 +334,13 @@ impl<F: Fault> Candidates<F> {
         self.at = self.all.len() - 1;
     }
 
-    /// Records that the current text is executed.
+    /// Records that the text of the current candidate is executed, so that a later failure is that of the execution.
     pub(crate) fn run(&mut self) {
         self.at_hand_mut().standing = Standing::Ran;
     }
 
-    /// Records that the current text may not run: the failure for which it was given is open again.
+    /// Records that the current candidate's text may not run after all: the failure for which it was given is open
+    /// again.
     pub(crate) fn withdraw(&mut self) {
         let at = self.at_hand_mut();
         if at.standing == Standing::Accepted {
@@ -369,19 +374,19 @@ impl<F: Fault> Candidates<F> {
         at.failures.push(Failed { text, error });
     }
 
-    /// Records that the field for which the current text was given is settled.
+    /// Records that the fault is gone for which the current candidate was given.
     pub(crate) fn settle_before(&mut self) {
         self.at_hand_mut().settled_it = true;
     }
 
-    /// Records the arms' plan for the current failure.
+    /// Records the plan of the arms for the current candidate's failure.
     pub(crate) fn follow(&mut self, plan: Plan) {
         let at = self.at_hand_mut();
         at.plan = plan;
         at.step = 0;
     }
 
-    /// Returns the number of rounds that the current `retry` allows, if the current step is one.
+    /// Returns the number of rounds that the current step allows, if it is a `retry`; else `None`.
     pub(crate) fn most_rounds(&self) -> Option<u32> {
         let at = self.at_hand();
         match at.plan.0.get(at.step)? {
@@ -390,7 +395,7 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Goes back to the previous candidate; returns `false` if there is none.
+    /// Makes the candidate the current one for whose failure this one was given; returns `false` if there is none.
     pub(crate) fn go_back(&mut self) -> bool {
         match self.before(self.at) {
             Some(before) => {
@@ -401,7 +406,8 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Returns the next move: by the first step of the current plan, or of the plans before it, that still applies.
+    /// Returns the next move after a failure: by the first step that is still possible of the current plan, or of the
+    /// plans before it.
     pub(crate) fn next(&mut self, of: impl Fn(&F) -> Circumstances) -> Move {
         loop {
             let at = self.at_hand();
@@ -458,7 +464,7 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Returns the current text with this value in the place of the field at fault.
+    /// Returns the current text with this value in the place of the field at fault; `None` if that is not possible.
     fn sanitized(&self, value: &Value) -> Option<String> {
         let failed = self.failed()?;
         let path = failed.error.field().unwrap_or_default();
@@ -469,7 +475,8 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Records that a step for other arguments was skipped. Returns `false` if the step is not such a step.
+    /// Records that a step of the plan that gives other arguments was withheld. Returns `false` if the step is not of
+    /// that kind.
     fn withheld(&mut self, step: &PlanStep, round: u32) -> bool {
         let (by, text) = match step {
             PlanStep::Fix(Some(text)) => (By::Fix, Some(text.clone())),
@@ -484,7 +491,7 @@ impl<F: Fault> Candidates<F> {
         true
     }
 
-    /// Returns `true` if a step for other arguments was skipped.
+    /// Returns `true` if a step that gives other arguments was withheld, because the tool may have taken effect.
     pub(crate) fn any_withheld(&self) -> bool {
         let mut all = self.all.iter();
         all.any(|one| matches!(one.gave, Gave::Withheld(_)))
@@ -534,7 +541,7 @@ impl<F: Fault> Candidates<F> {
         self.all.iter().filter(|one| one.is_try())
     }
 
-    /// Returns a remark if a step was skipped because the maximum number of candidates is reached.
+    /// Returns the remark that repairs were cut short; `None` unless the maximum number of candidates was reached.
     pub(crate) fn cut_short(&self) -> Option<String> {
         self.cut_short.then(|| wording::no_more_repairs(MOST))
     }
@@ -575,23 +582,23 @@ impl<F: Fault> Candidates<F> {
         self.push(By::Agent(fixer.to_owned()), Gave::CutOff, 0, 0);
     }
 
-    /// Returns the number of tries of this repair agent.
+    /// Returns the number of times that this repair agent was asked.
     pub(crate) fn asked(&self, fixer: &str) -> u32 {
         count(self.tries().filter(|one| one.is_of(fixer)))
     }
 
-    /// Returns the number of tries of all repair agents.
+    /// Returns the number of times that repair agents were asked in all.
     pub(crate) fn asked_in_all(&self) -> u32 {
         count(self.tries().filter(|one| matches!(one.by, By::Agent(_))))
     }
 
-    /// Returns the tokens that repair agents have used in this round.
+    /// Returns the number of tokens that repair agents have used in this round of the call.
     pub(crate) fn tokens_in(&self, round: u32) -> u64 {
         let of_round = self.all.iter().filter(|one| one.round == round);
         of_round.fold(0, |sum, one| sum.saturating_add(one.tokens))
     }
 
-    /// Returns all tries so far, for arms.
+    /// Returns all repairs tried so far, as arms see them.
     pub(crate) fn tried(&self) -> Vec<FailedRepair> {
         self.tries().map(Candidate::told).collect()
     }
@@ -611,7 +618,8 @@ impl<F: Fault> Candidates<F> {
         written.into_iter().chain(others).collect()
     }
 
-    /// Returns the index after the last candidate before the current one that was accepted.
+    /// Returns the index of the first candidate since the last one that was accepted. The changes of those from there
+    /// on belong to the present failure.
     pub(crate) fn first_new(&self) -> usize {
         let mut before = self.all[..self.at].iter();
         let last = before.rposition(|one| one.standing != Standing::Given);

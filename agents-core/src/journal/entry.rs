@@ -194,7 +194,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Returns the time of the fact.
+    /// Returns the time at which the fact was recorded.
     pub fn at(&self) -> Timestamp {
         self.at
     }
@@ -244,7 +244,7 @@ impl fmt::Display for Entry {
 pub struct JournalError(String);
 
 impl JournalError {
-    /// Creates an error with this reason.
+    /// Creates an error of a journal with this reason.
     pub fn new(reason: impl Into<String>) -> Self {
         JournalError(reason.into())
     }

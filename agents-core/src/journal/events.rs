@@ -15,28 +15,28 @@ use crate::{
     run::{ApprovalDecision, ApprovalRequest, EventKind, RepairKind, Timestamp},
     secret::Masker,
 };
-/// Subject of a fact that may have more events after it is folded into the state.
+/// Subject of a fact of which further events are made once the fact is folded into the state.
 enum Subject {
-    /// Tool call, by its number among the calls of its agent.
+    /// A tool call, by its number among the calls of its agent.
     Call(u32),
-    /// A call that is settled, with the name of the knowledge if the call asked for some.
+    /// A call that has its receipt, with the name of the knowledge if the call asked for some.
     Settled(Option<String>),
-    /// An answer that was read and fits.
+    /// A final answer was read and fits.
     Read,
-    /// A text that a repair agent gave in place of an answer.
+    /// A text that a repair agent gave in place of a final answer.
     Given(String),
-    /// A fact of any other kind: after such a fact is folded, no more events are made.
+    /// Anything else, about which no further events are made.
     Other,
 }
 
-/// Part of an agent's work that a fact concerns.
+/// Part of an agent's work that a fact concerns, by which its events are placed.
 #[derive(Clone, Copy)]
 enum Within {
-    /// Whole work of the agent.
+    /// The event concerns the whole work of the agent.
     Agent,
-    /// Tool call, by its number among the calls of its agent.
+    /// A tool call, by its number among the calls of its agent.
     Call(u32),
-    /// Answer of the turn with this number.
+    /// The event concerns the answer of the turn with this number.
     Turn(u32),
 }
 
@@ -52,7 +52,7 @@ impl Within {
     }
 }
 
-/// Events of one fact, and their place.
+/// Events that subscribers get of one fact, and the place that they name.
 #[derive(Debug)]
 pub(crate) struct FactEvents {
     /// Path of the place: that of the agent, of the call, or of a turn whose answer is repaired. Empty without events.
@@ -61,7 +61,7 @@ pub(crate) struct FactEvents {
 }
 
 impl State {
-    /// Applies a fact as [`fold`](State::fold) does, and returns its events.
+    /// Applies a fact to the state as [`fold`](State::fold) does, and returns the events that follow from it.
     pub(crate) fn fold_and_tell(
         &mut self,
         id: PlaceId,
@@ -88,7 +88,7 @@ impl State {
         (after, FactEvents { place, kinds })
     }
 
-    /// Returns the subject of a fact, for the events that are made after the fact is folded.
+    /// Returns the subject of a fact of which further events may be made once it is folded.
     fn subject(&self, id: PlaceId, fact: &Fact) -> Subject {
         match fact {
             Fact::Call { seq, .. } => Subject::Call(*seq),
@@ -122,7 +122,7 @@ impl State {
         }
     }
 
-    /// Returns the events about the contents of a fact.
+    /// Returns the events that follow from the contents of a fact alone, before it is folded.
     fn recorded(&self, id: PlaceId, fact: &Fact, at: Timestamp, masker: &Masker) -> Vec<EventKind> {
         let place = self.place(id);
         let frame = place.frame.as_deref();
@@ -212,7 +212,7 @@ impl State {
         }
     }
 
-    /// Returns the events of the end of the run.
+    /// Returns the events that tell of the end of the run.
     fn ended(&self, finished: &Finished, at: Timestamp) -> Vec<EventKind> {
         let mut kinds = Vec::new();
         match (finished, &self.stop) {
@@ -304,7 +304,7 @@ impl State {
         vec![kind]
     }
 
-    /// Returns the request about a call that waits for its approval.
+    /// Returns the request for approval of a call that waits for one, as the approver gets it.
     pub(crate) fn approval_request(
         &self,
         id: PlaceId,
@@ -374,8 +374,7 @@ impl State {
         vec![kind]
     }
 
-    /// Adds the events about the consequences of a fact. They are made after the fact is folded, that is, after the
-    /// state of the run contains it.
+    /// Adds the events that follow from the state after the fact, which contains its consequences.
     fn followed(
         &self,
         id: PlaceId,

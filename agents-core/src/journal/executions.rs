@@ -7,11 +7,11 @@ use crate::{
 };
 use serde::Serialize;
 
-/// Executions of a run, in the order in which they began.
+/// Executions of a run whose repetition matters, in the order in which they began.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Executions(Vec<Executed>);
 
-/// Execution that is known by its tool and its arguments.
+/// Execution of a tool, by which a later equal call is noticed.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Executed {
     pub(crate) tool: String,
@@ -19,10 +19,10 @@ pub(crate) struct Executed {
     pub(crate) execution: EarlierExecution,
 }
 
-/// Digest by which equal arguments are found.
+/// Digest of a call's arguments, by which equal ones are found.
 pub(crate) type ArgsDigest = [u8; 32];
 
-/// Returns the digest of arguments, whatever the order of keys and the white space.
+/// Returns the digest of arguments. It does not depend on the order of keys and the white space.
 pub(crate) fn args_digest(args: &Json) -> ArgsDigest {
     hmac_sha256::Hash::hash(canonical(args.as_str()).as_bytes())
 }
@@ -30,9 +30,9 @@ pub(crate) fn args_digest(args: &Json) -> ArgsDigest {
 /// Begin or end of an execution of a tool. It is noted so that a later equal call in the same run can be recognised.
 #[derive(Clone, Debug)]
 pub(crate) enum ExecutionNews {
-    /// An execution of a tool has begun.
+    /// An execution of a tool has begun, with what identifies it.
     Began(Box<Executed>),
-    /// The execution with this id has ended; `None` if it has not run after all.
+    /// The execution with this id has ended; its outcome is `None` if it has not run after all.
     Ended(String, Option<EarlierOutcome>),
 }
 
@@ -58,7 +58,7 @@ impl Executions {
         self.0.extend(other.0.iter().cloned());
     }
 
-    /// Returns the last execution of this tool with these arguments.
+    /// Returns the last execution of this tool with these arguments; `None` if there is none.
     pub(crate) fn find(&self, tool: &str, args: &ArgsDigest) -> Option<&EarlierExecution> {
         let mut same = self.0.iter();
         let found = same.rfind(|one| one.tool == tool && one.args == *args)?;

@@ -17,9 +17,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fact {
-    /// The run starts, with this input and these terms.
+    /// The run starts, with this input and these settings.
     Started(Box<Started>),
-    /// The run goes on in another process.
+    /// The run goes on in another process than before.
     Resumed,
     /// The run is put down: it stops in this process, because it waits for people, and goes on later. Executions under
     /// way begin again then.
@@ -33,18 +33,18 @@ pub(crate) enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<Arc<str>>,
     },
-    /// A conversation with a model begins, after the earlier messages.
+    /// A conversation of an agent with its model begins, behind the messages of earlier runs.
     Said {
         system: String,
         #[serde(default, skip_serializing_if = "is_empty")]
         said: Arc<History>,
-        /// Number of turns that the earlier messages took.
+        /// Number of turns that the agent's earlier messages took.
         #[serde(default, skip_serializing_if = "is_zero")]
         before: u32,
         /// Task from the user; `None` if the conversation was handed to this agent and goes on from there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<Content>,
-        /// Is `true` if the model is to choose a skill.
+        /// Is `true` if the conversation is only about which skill answers.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
     },
@@ -68,15 +68,15 @@ pub(crate) enum Fact {
     },
     /// Tools and an answer format that are offered to models from here on, by their number in the run.
     Offered(Offer),
-    /// The agent hands the conversation to the agent of this name, or had done so before this run.
+    /// The agent hands the conversation to the agent of this name; in a chat, this may have happened before this run.
     HandedOff { to: Box<str> },
-    /// A model is asked, with the offer of this number.
+    /// A request is sent to a model, with the tools and the format of the offer of this number.
     Asked { model: Arc<str>, offer: u32 },
-    /// A request to this model failed, and the request is repeated with the same model or a fallback.
+    /// A request to this model failed, and is repeated with the same model or a fallback.
     Tried { model: Arc<str>, error: ModelError },
     /// The model has replied to the agent's request.
     Replied(Box<Replied>),
-    /// The model has not replied; `error` is its error, if it gave one.
+    /// The request to the model has ended without a reply; `error` is the model's error, if it gave one.
     Unanswered {
         model: Arc<str>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,20 +84,20 @@ pub(crate) enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
     },
-    /// The answer goes back to the model.
+    /// The answer of the model is refused, and the model has to write another.
     Refused {
         reason: String,
-        /// Is `true` if the answer is plain text, which follows no schema.
+        /// Is `true` if the agent's answer is plain text, which follows no schema.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_text: bool,
     },
-    /// A fact about the call with this number.
+    /// A fact of its own kind about the call with this number.
     Call { seq: u32, fact: CallFact },
     /// A person has found out whether a call in doubt took effect.
     FoundOut { call: Box<str>, finding: Finding },
-    /// The call with this number has its receipt.
+    /// The call with this number has got its receipt.
     Settled { seq: u32 },
-    /// A fact about the final answer.
+    /// A fact of its own kind about the final answer.
     Answer(AnswerFact),
     /// A nested run (a run of its own) at this place has used these tokens and this money.
     Charged {
@@ -109,17 +109,17 @@ pub(crate) enum Fact {
     Confirming(Box<ApprovalRequest>),
     /// A person has decided whether code may run the agent at this place.
     Confirmed(ApprovalDecision),
-    /// A failure of a call or of an answer was escalated.
+    /// A failure of a call or of an answer was escalated to the agents above.
     Raised {
         of: Raiser,
         escalation: Box<Escalation>,
     },
-    /// The escalation has reached another agent.
+    /// The escalation has reached another agent on its way up.
     Reached {
         ticket: u64,
         escalation: Box<Escalation>,
     },
-    /// The resolution that the agent here chose for an escalation is not possible; the escalation is passed on.
+    /// The agent here chose a resolution of an escalation that is not possible; the escalation is passed on.
     Rejected(Box<RefusedResolution>),
     /// The escalation is decided. If the agent that raised it goes on, the decision holds as soon as that agent does
     /// so. Otherwise the agent here may replace its own work, for instance by a partial result.
@@ -129,13 +129,13 @@ pub(crate) enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         partial: Option<Json>,
     },
-    /// The work that the escalation belongs to is dropped, for this reason.
+    /// The work in which the escalation was raised is dropped, for this reason.
     Dropped { ticket: u64, why: String },
-    /// The decisions about escalations at this place are void, for this reason.
+    /// The decisions about escalations at this place do not hold, for this reason.
     Void { why: String },
-    /// The work begins anew: an earlier partial result no longer counts.
+    /// The work at this place begins anew, so that an earlier partial result no longer counts.
     Anew,
-    /// The result at this place is partial.
+    /// The result of the agent at this place is partial: incomplete, and marked so.
     Partial,
     /// The agent at this place begins to work.
     Working,
@@ -143,18 +143,18 @@ pub(crate) enum Fact {
     Worked { ok: bool, since: Timestamp },
     /// The agent has answered with this result.
     Done { result: Json },
-    /// The run is stopped from this level of the tree.
+    /// The run is stopped by an agent at this level of the tree of agents, for this reason.
     Stopped { level: u32, stop: Stop },
-    /// The run is stopped from outside of its tree.
+    /// The run is stopped by something outside of its agents, such as a cancellation.
     StoppedFromOutside(Stop),
-    /// The run is over: no more escalations are raised.
+    /// The run is over: work that still goes on in tasks is dropped, and no escalations are raised.
     Over,
 }
 
 /// Start of a run: its agent, its input and its terms.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Started {
-    /// Number of the rules by which facts are folded.
+    /// Number of the version of the rules by which facts are applied to the state.
     pub(crate) rules: u32,
     pub(crate) run_id: String,
     pub(crate) agent: String,
@@ -173,10 +173,10 @@ pub(crate) struct Started {
 }
 
 impl Started {
-    /// Number of the rules that this version knows.
+    /// Version of the rules by which this program applies facts.
     pub(crate) const RULES: u32 = 1;
 
-    /// Checks that this version knows how to fold the facts that follow.
+    /// Checks that this program knows the rules by which the following facts are applied.
     pub(crate) fn check(&self) -> Result<(), JournalError> {
         match self.rules {
             Self::RULES => Ok(()),
@@ -201,18 +201,18 @@ pub(crate) enum Finished {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Raiser {
-    /// Call, by its number among the calls of its agent.
+    /// A call, by its number among the calls of its agent.
     Call(u32),
-    /// Final answer of the agent.
+    /// The final answer of the agent has raised the escalation.
     Answer,
 }
 
 /// Tools and answer format that a request offers to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Offer {
-    /// Function declarations of the tools, a JSON array.
+    /// Function declarations of the offered tools, as a JSON array.
     pub(crate) tools: Json,
-    /// JSON Schema that the answer has to follow.
+    /// JSON Schema that the answer has to follow; `None` if the answer is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) format: Option<Box<Value>>,
 }
@@ -223,12 +223,12 @@ pub(crate) struct Replied {
     pub(crate) reply: Reply,
     /// Name of the model that answered.
     pub(crate) model: Arc<str>,
-    /// Cost in billionths, if the model has a price.
+    /// Cost of the request, counted in billionths; `None` if the model has no price.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "nanos")]
     pub(crate) cost: Option<Cost>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) choosing: bool,
-    /// Maximum size of arguments, in bytes, that are kept for the model to read again.
+    /// Maximum size in bytes of arguments that stay in the conversation; longer ones are cut there.
     pub(crate) longest: usize,
 }
 

@@ -15,29 +15,30 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Settings on which receipts and messages depend beside the facts: the masker, and the size at which outputs are cut.
+/// Settings that decide, beside the facts, what receipts and messages say: the masker, and the size at which outputs
+/// are cut.
 #[derive(Clone, Debug)]
 pub(crate) struct Projection {
     pub(crate) masker: Arc<Masker>,
     pub(crate) max_output_bytes: usize,
 }
 
-/// Consequences of a fact for the run, once the fact is folded into its state.
+/// Consequences of a fact for the run, returned once the fact is applied to the state.
 #[derive(Debug, Default)]
 pub(crate) struct After {
-    /// Stop of the run that follows from the fact.
+    /// Reason for which the run has to stop, if the fact leads to that.
     pub(crate) stop: Option<Box<Stop>>,
-    /// Change of a call from which events for subscribers are made.
+    /// Change of a call, of which events for subscribers are made.
     pub(crate) news: Option<News>,
-    /// Call whose effect is not known.
+    /// Call that has ended without knowledge of its effect, if the fact has made one.
     pub(crate) doubt: Option<Doubt>,
-    /// Id of a call whose effect is known now.
+    /// Id of the call whose effect the fact has made known.
     pub(crate) found_out: Option<Arc<str>>,
     /// Begin or end of an execution of a tool that writes and is not idempotent.
     pub(crate) execution: Option<ExecutionNews>,
     /// Place of an agent or a call that the fact has opened in the run.
     pub(crate) opened: Option<PlaceId>,
-    /// Ticket of the escalation that was raised.
+    /// Number of the escalation that the fact has raised; `None` if it has raised none.
     pub(crate) ticket: Option<u64>,
     /// Receipts of the escalations that the fact has settled.
     pub(crate) receipts: Vec<EscalationReceipt>,
@@ -48,7 +49,7 @@ pub(crate) struct After {
 }
 
 impl After {
-    /// Returns the consequences of a fact that changes nothing.
+    /// Returns the consequences of a fact that changes nothing: none.
     pub(crate) fn ignored() -> Self {
         After {
             ignored: true,
@@ -58,7 +59,8 @@ impl After {
 }
 
 impl State {
-    /// Applies a fact about an item at a place. A fact that does not belong to the state changes nothing.
+    /// Applies a fact about an agent, a call or an answer at a place to the state. A fact that does not belong to the
+    /// state changes nothing.
     pub(crate) fn fold(
         &mut self,
         id: PlaceId,
@@ -310,12 +312,10 @@ impl State {
 
     /// Prepares the state for another process that goes on with the run.
     ///
-    /// A stop that has its cause in the run, such as a used-up budget, stays, and the run ends. A stop by a cancellation, by a
-    /// failed journal or by a difference to a recording is dropped: the run goes on, executions under way count as interrupted,
-    /// and open escalations are raised again.
-    ///
-    /// Work that was in flight is gone, and escalations are raised again. A run that was ending ends now, unless it was
-    /// ended from outside.
+    /// A stop that has its cause in the run, such as a used-up budget, stays, and the run ends. A stop by a cancellation,
+    /// by a failed journal or by a difference to a recording is dropped: the run goes on, executions under way count as
+    /// interrupted, and open escalations are raised again. A run that was ending ends now, unless it was ended from
+    /// outside.
     fn resumed(&mut self) {
         use crate::run::Stop;
         self.resumed = true;
@@ -338,8 +338,8 @@ impl State {
         }
     }
 
-    /// Applies a decision about an escalation after which the agent that raised it goes on: its call or its answer is
-    /// dealt with.
+    /// Applies a decision about an escalation after which the agent that raised it goes on: its call or its answer ends
+    /// accordingly.
     fn goes_on(
         &mut self,
         open: Open,
@@ -366,7 +366,8 @@ impl State {
         }
     }
 
-    /// Records that the decision about an escalation replaces the agent's own work, if the decision is of that kind.
+    /// Records that the decision about an escalation puts other work in place of the agent's own, if it is of that
+    /// kind.
     fn take_off(&mut self, id: PlaceId, receipt: &EscalationReceipt, partial: Option<Json>) {
         if let Settlement::ReroutedToSkill { .. }
         | Settlement::ReroutedTo { .. }
@@ -438,7 +439,7 @@ impl State {
         self.step(id, asked, at, what);
     }
 
-    /// Returns the time at which the model here was asked.
+    /// Returns the time at which the model of the agent here was asked, and `now` if it is not known.
     fn asked_at(&mut self, id: PlaceId, now: Timestamp) -> Timestamp {
         self.frame_mut(id).asked.take().unwrap_or(now)
     }
@@ -457,7 +458,8 @@ impl State {
         after
     }
 
-    /// Removes a call from the calls in doubt, and tells the model of the agent that made it; returns the call's id.
+    /// Takes a call off the list of calls in doubt, and tells the model of the agent that made it. Returns the call's
+    /// id.
     fn found_out(
         &mut self,
         call: &str,
@@ -473,7 +475,7 @@ impl State {
         Some(doubt.call)
     }
 
-    /// Writes the receipt of a settled call. When all calls of the reply have theirs, the model is answered.
+    /// Writes the receipt of a settled call. When all calls of the reply have theirs, their results go to the model.
     fn settle(
         &mut self,
         id: PlaceId,
@@ -517,7 +519,7 @@ impl State {
         Some(self.open.remove(at))
     }
 
-    /// Records the agent's answer. The state keeps the answer and the receipts, and drops everything else of the agent.
+    /// Records the agent's answer. The state keeps the answer and the receipts, and drops all else about the agent.
     fn done(&mut self, id: PlaceId, result: crate::Json) {
         let receipts = self.receipts(id);
         let place = self.place_mut(id);

@@ -46,11 +46,11 @@ pub struct Follower {
     run_id: Arc<str>,
     /// Number of events that were made so far.
     events: u64,
-    /// Index of the run of each request so far.
+    /// Number of the run to which each request for approval belongs, by the request's id.
     asked: BTreeMap<String, u32>,
 }
 
-/// Meaning of an entry: see [`Follower`].
+/// Meaning of an entry for people and for tables: see [`Follower`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Followed {
@@ -61,15 +61,15 @@ pub struct Followed {
     pub step: Option<CallStep>,
 }
 
-/// Step of a call that matters outside of the run.
+/// Step of a call that matters outside of the run: a question to a person, or an execution.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CallStep {
     /// A person is asked for an approval of a call.
     Asked(Box<Asked>),
-    /// A decision about a call holds.
+    /// The approval of a call is decided, and the decision holds.
     Decided {
-        /// Id of the request: see [`ApprovalRequest::id`].
+        /// Id of the request for approval that was decided: see [`ApprovalRequest::id`].
         request: String,
         /// Decision of the approver about the call.
         decided: ApprovalDecision,
@@ -100,7 +100,7 @@ pub struct Asked {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Began {
-    /// Id of the receipt that the call gets.
+    /// Id of the receipt that the call will have.
     pub call_id: String,
     /// Id of the request for approval that belongs to this call with these arguments, whether or not one was made.
     pub request: String,
@@ -141,13 +141,13 @@ pub struct Began {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Ended {
-    /// Id of the receipt that the call gets.
+    /// Id of the receipt that the call has or will have.
     pub call_id: String,
     /// Id of the request for approval that belongs to this call with these arguments, whether or not one was made.
     pub request: String,
     /// Number of this attempt at the call, from 1.
     pub attempt: u32,
-    /// Output of the tool, or its error.
+    /// Output of the tool, or the error of its execution.
     pub result: Result<Json, ErrorRecord>,
     /// Output as it is stored, with references to secrets: [`restore`](crate::secret::restore) puts these in their place.
     pub stored_output: Option<Json>,
@@ -177,7 +177,7 @@ impl Follower {
         self.folded.seq
     }
 
-    /// Returns the id of the run; empty before the first entry.
+    /// Returns the id of the run that is followed; empty before the first entry.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }
@@ -240,7 +240,7 @@ impl Follower {
     }
 }
 
-/// Returns the step that a fact records, from the state before the fact.
+/// Returns the step of a call that a fact records, as far as the state before the fact tells it; else `None`.
 fn step_before(
     state: &State,
     place: PlaceId,
@@ -322,7 +322,7 @@ fn step_before(
     }
 }
 
-/// Returns the call whose execution ends with this fact.
+/// Returns the number of the call whose execution ends with this fact; `None` for other facts.
 fn ended_call(fact: &Fact) -> Option<u32> {
     match fact {
         Fact::Call {
@@ -333,7 +333,7 @@ fn ended_call(fact: &Fact) -> Option<u32> {
     }
 }
 
-/// Returns the end of the last execution of a call, from the state after the fact.
+/// Returns the end of a call's last execution, from the state after the fact.
 fn step_after(state: &State, place: PlaceId, seq: u32, masker: &Masker) -> Option<CallStep> {
     let call = state.call_at(place, seq)?;
     let last = call.attempts.last()?;
@@ -356,7 +356,7 @@ fn key(call: &Call) -> String {
     call.key().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Returns the digest of arguments as they are stored.
+/// Returns the digest of arguments as the run stores it, made with the run's key if it has one.
 fn digest(started: &Started, args: &Json) -> String {
     let text = crate::json::canonical(args.as_str());
     match started.key {
@@ -365,7 +365,7 @@ fn digest(started: &Started, args: &Json) -> String {
     }
 }
 
-/// Returns the value with each reference to a secret replaced by the secret's name.
+/// Returns the value for people to see: each reference to a secret is replaced by the secret's name.
 fn seen(value: &Json) -> Json {
     Json::parse(shown(value.as_str())).unwrap_or_else(|_| value.clone())
 }

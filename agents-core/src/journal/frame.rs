@@ -21,22 +21,22 @@ use crate::{
 use serde::Serialize;
 use std::{mem, sync::Arc};
 
-/// State of an agent that a model drives: its conversation, its calls and its answer.
+/// State of an agent that a model drives (its frame): its conversation, its calls and its answer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Frame {
     pub(crate) history: Arc<History>,
-    /// Number of requests to the model.
+    /// Number of requests that the agent has sent to its model so far.
     pub(crate) turns: u32,
-    /// Number of calls that the model has made.
+    /// Number of calls that the model has made so far.
     pub(crate) made: u32,
-    /// Calls of the last reply that are not answered yet.
+    /// Calls of the last reply whose results the model has not got.
     pub(crate) calls: Vec<Call>,
-    /// Is `true` if a tool that writes has run for an earlier reply.
+    /// Is `true` if a tool that writes has run for an earlier reply of the model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     wrote: bool,
-    /// Calls of the last reply that made calls, as far as they repeat earlier ones.
+    /// Count of calls that the model repeats reply after reply.
     repeated: Repeated,
-    /// Last reply, if it made no calls.
+    /// Last reply as the final answer, if it made no calls.
     pub(crate) answer: Option<FinalAnswer>,
     /// Is `true` if the model's output limit cut `answer` off, or that reply ended for an unknown reason.
     pub(crate) cut_off: bool,
@@ -51,11 +51,12 @@ pub(crate) struct Frame {
     refusals: u32,
     /// Candidates of earlier answers that were refused and went back to the model.
     earlier: Vec<Candidates<ReadError>>,
-    /// Model with which the agent goes on, because its first model failed and an escalation gave it another one.
+    /// Model with which the agent goes on, because its first model failed and a handler of an escalation gave it
+    /// another one.
     pub(crate) given: Option<Box<GivenModel>>,
-    /// Decisions about escalations of the last reply, which hold when the model is asked again.
+    /// Decisions about escalations of the last reply. They are settled when the model is asked again.
     pub(crate) verdicts: Vec<EscalationReceipt>,
-    /// Messages to the model about what happened meanwhile. They follow the results of its calls.
+    /// Messages to the model about what happened while its calls ran. They follow the results of the calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     news: Vec<String>,
     /// Tokens of the conversation up to the last reply, as the model has counted them, and the number of messages then;
@@ -67,29 +68,29 @@ pub(crate) struct Frame {
     pub(crate) cuts: u32,
     /// Number of turns that the conversation took before this run.
     pub(crate) before: u32,
-    /// Time at which the model was asked, until it has replied.
+    /// Time at which the model was asked; `None` once it has replied.
     pub(crate) asked: Option<Timestamp>,
-    /// Name of the model that was asked last.
+    /// Name of the model that was asked last; `None` before the first request.
     pub(crate) model: Option<Arc<str>>,
-    /// Name of the agent to which the conversation was handed.
+    /// Name of the agent to which the conversation was handed; `None` if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) handed: Option<Box<str>>,
     /// Conversation of the agent named in `handed`, once that agent has answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) successor: Option<Box<Frame>>,
-    /// Lists of the agent's sources of tools, each with the pattern of its names.
+    /// Lists of tools that the agent's sources have given, each with the pattern of its names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) listed: Vec<(Box<str>, Arc<[RemoteTool]>)>,
-    /// Skill that answers, once it is chosen.
+    /// Name of the skill that answers; `None` until it is chosen.
     pub(crate) skill: Option<Box<str>>,
     /// Is `true` while the model chooses the skill, in a conversation of its own.
     pub(crate) choosing: bool,
 }
 
-/// Model that an agent was given because it failed.
+/// Model that an agent was given by a handler, because its own model failed.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct GivenModel {
-    /// Id of the model, such as `openai/gpt-5`.
+    /// Id of the model that the agent asks, such as `openai/gpt-5`.
     pub(crate) model: String,
     /// Escalation for which the model was given, as it was raised.
     pub(crate) escalation: Escalation,
@@ -100,21 +101,21 @@ pub(crate) struct GivenModel {
     turn: u32,
 }
 
-/// Number of models with which an agent may go on, one after the other, because it failed.
+/// Maximum number of models that an agent may be given one after the other because it failed.
 pub(crate) const MOST_MODELS: u32 = 3;
 
-/// Action that an agent needs next.
+/// Action that a model-driven agent needs next, which the engine carries out.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
     /// Ask the model; with `must_fit`, its reply has to be the answer, held to the schema.
     Chat { turn: u32, must_fit: bool },
-    /// Carry out the calls of the last reply.
+    /// The agent has to carry out the calls of the last reply.
     Calls,
-    /// Leave the conversation to the agent of this name.
+    /// Hand the conversation to the agent of this name, which answers instead.
     HandOff(Box<str>),
-    /// Read the last reply as the answer.
+    /// The agent has to read the last reply as its answer.
     Answer,
-    /// End the agent's work: the model declined to answer.
+    /// The agent's work has to end: the model declined to answer.
     Declined { why: String },
     /// End the agent's work: this bound of the budget is used up.
     Stop(Limit),
@@ -123,7 +124,7 @@ pub(crate) enum Next {
 }
 
 impl Frame {
-    /// Begins the conversation, after the earlier messages.
+    /// Begins the agent's conversation, behind the messages of earlier runs.
     pub(super) fn begin(
         &mut self,
         said: Arc<History>,
@@ -172,19 +173,19 @@ impl Frame {
         **self.handed.get_or_insert_with(|| to.into()) == *to
     }
 
-    /// Returns the tools that a source has listed, if it was asked.
+    /// Returns the tools that the source with this pattern has listed; `None` if it was not asked.
     pub(crate) fn listed(&self, from: &str) -> Option<Arc<[RemoteTool]>> {
         let mut lists = self.listed.iter();
         let (_, tools) = lists.find(|(names, _)| **names == *from)?;
         Some(tools.clone())
     }
 
-    /// Returns `true` if the conversation is empty.
+    /// Returns `true` if the agent's conversation has no messages yet.
     pub(crate) fn is_silent(&self) -> bool {
         self.history.messages().is_empty()
     }
 
-    /// Records the skill. The conversation in which it was chosen is over, but its turns count.
+    /// Records the skill that was chosen. The conversation in which it was chosen is over, but its turns count.
     pub(super) fn chosen(&mut self, skill: &str) {
         if self.choosing {
             *self = Frame {
@@ -254,7 +255,7 @@ impl Frame {
         given.is_none_or(|given| given.turn == self.turns || given.count < MOST_MODELS)
     }
 
-    /// Gives the agent this model, for an escalation that it raised.
+    /// Records the model that the agent was given, because of an escalation that it raised.
     pub(super) fn give(&mut self, model: String, escalation: Escalation) {
         let before = self.given.as_ref();
         let is_first = before.is_none_or(|given| given.turn < self.turns);
@@ -302,7 +303,7 @@ impl Frame {
         receipts
     }
 
-    /// Adds a message for the model, which follows the results of the calls under way.
+    /// Adds a message for the model. If calls are under way, it follows their results.
     pub(super) fn tell(&mut self, content: String) {
         match self.calls.is_empty() {
             true => self.say([told(content)]),
@@ -337,7 +338,7 @@ impl Frame {
         self.calls.iter().map(result).collect()
     }
 
-    /// Sends an answer that does not fit back to the model.
+    /// Refuses an answer: it goes back to the model with the reason.
     pub(super) fn refuse(&mut self, reason: String, is_text: bool) {
         let answer = self.answer.take();
         self.earlier.extend(answer.map(|answer| answer.candidates));
@@ -349,7 +350,7 @@ impl Frame {
         self.refusals = self.refusals.saturating_add(1);
     }
 
-    /// Returns the changes and tries for every answer so far.
+    /// Returns the repairs of every answer so far: changes and tries.
     pub(crate) fn repairs(&self, masker: &Masker) -> Repairs {
         let last = self.answer.iter().map(|answer| &answer.candidates);
         let mut repairs = Repairs::default();
@@ -428,7 +429,7 @@ fn told(text: String) -> Message {
     }
 }
 
-/// Returns the message to the model that a person has found out whether a call in doubt took effect.
+/// Returns the message which tells the model that a person has found out whether a call in doubt took effect.
 pub(super) fn finding(doubt: &Doubt, finding: &Finding, masker: &Masker) -> String {
     let Doubt { tool, args, .. } = doubt;
     let args = masker.seen(args);

@@ -23,12 +23,12 @@ impl RunKey {
         RunKey(key)
     }
 
-    /// Returns the key of a run at this place within the run, the same whenever that run begins.
+    /// Returns the key of the nested run at this place, the same whenever that run begins.
     pub(crate) fn within(&self, place: &str) -> RunKey {
         RunKey(HMAC::mac(place.as_bytes(), self.0))
     }
 
-    /// Returns a digest of the text.
+    /// Returns a digest of the text, made with the key: it tells nothing to whoever lacks the key.
     pub(crate) fn digest(&self, text: &str) -> Arc<str> {
         id(&HMAC::mac(text.as_bytes(), self.0))
     }

@@ -9,7 +9,7 @@ use crate::{
 use serde::de::DeserializeOwned;
 
 impl<T> Outcome<T> {
-    /// Creates the outcome of a run, without its trace.
+    /// Creates the outcome of a run from its state, without its trace.
     pub(crate) fn of(
         state: &State,
         run_id: &str,
@@ -38,7 +38,7 @@ impl<T> Outcome<T> {
 }
 
 impl<T: DeserializeOwned> Outcome<T> {
-    /// Creates the outcome of a stored run, without its trace; `None` if the run has not ended.
+    /// Creates the outcome of a run that was read from a journal, without its trace; `None` if the run has not ended.
     pub(crate) fn stored(state: &State, run_id: &str, masker: &Masker) -> Option<Self> {
         let (result, answer) = match state.finished.clone()? {
             Finished::Answer(answer) => {

@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{borrow::Cow, mem, sync::Arc};
 
-/// Writes the receipt of a settled call, and the message for the model.
+/// Writes the receipt of a settled call, and its message for the model, from the call's state.
 pub(super) fn close(
     call: &mut Call,
     ended: Timestamp,
@@ -70,7 +70,7 @@ pub(super) fn close(
     receipt
 }
 
-/// Returns the arguments for the receipt: all of them, unless they are longer than the limit for outputs.
+/// Returns the arguments for the receipt: whole, or cut to a text if they are longer than the limit for outputs.
 fn kept(input: Json, projection: &Projection) -> Json {
     match input.as_str().len() > projection.max_output_bytes {
         true => Json::string(&shorten(&projection.masker.text(input.as_str()))),
@@ -78,7 +78,8 @@ fn kept(input: Json, projection: &Projection) -> Json {
     }
 }
 
-/// Returns the output, and the text of it for the model. Both are cut at the limit, and the model is told so.
+/// Returns a call's output for its receipt, and as text for the model. Both are cut at the limit, and the model is told
+/// so.
 fn capped(
     output: &Json,
     projection: &Projection,
@@ -101,7 +102,7 @@ fn capped(
     )
 }
 
-/// Returns the failure for the receipt, with the hint and the remarks on it.
+/// Returns the failure of a call for its receipt, with an arm's hint and the run's remarks.
 fn receipt_of(call: &Call, error: &ToolError) -> ErrorRecord {
     let mut receipt = error.receipt();
     if let Some(hint) = &call.hint {
@@ -126,7 +127,7 @@ fn receipt_of(call: &Call, error: &ToolError) -> ErrorRecord {
     receipt
 }
 
-/// Returns the failure in words for the model: the class and the code, then what is wrong and where.
+/// Returns the failure of a call in words for the model: the class and the code, then what is wrong and where.
 fn told(call: &Call, error: &ToolError) -> String {
     let tool = &call.call.name;
     let reason = match error {

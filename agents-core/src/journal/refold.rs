@@ -4,14 +4,14 @@ use super::{After, Entry, Fact, JournalError, Projection, Started, State, wordin
 use crate::secret::Masker;
 use std::sync::Arc;
 
-/// Run of a stored journal: its number, how it started, and the state that its facts give.
+/// Run that was read from a journal: its number, how it started, and the state that its facts give.
 pub(crate) struct Stored {
     pub(crate) run: u32,
     pub(crate) started: Started,
     pub(crate) state: State,
 }
 
-/// Position of a fact in a journal.
+/// Fact of a journal while it is applied, with the place where it stands.
 pub(crate) struct Position<'a> {
     /// Index in the journal of the entry that has the fact.
     pub(crate) index: usize,
@@ -21,17 +21,17 @@ pub(crate) struct Position<'a> {
 }
 
 impl Position<'_> {
-    /// Folds the fact into the state.
+    /// Applies the fact to the state, and returns its consequences.
     pub(crate) fn fold(&self, state: &mut State, fact: Fact) -> After {
         state.fold(self.entry.place, fact, self.entry.at, self.projection)
     }
 }
 
-/// Runs of a journal, which follow from the entries that were folded so far.
+/// All runs of a journal, as the entries read so far make them.
 pub(crate) struct Refold {
     masker: Arc<Masker>,
     pub(crate) runs: Vec<Stored>,
-    /// Number of the last entry that was folded.
+    /// Number of the last entry that was applied; 0 before the first.
     pub(crate) seq: u64,
 }
 
@@ -44,7 +44,8 @@ impl Refold {
         }
     }
 
-    /// Folds the next entry. `fold` is called to fold its fact, and may look at more than the state.
+    /// Applies the next entry to the run that it belongs to. `fold` is called to apply its fact, and may look at more
+    /// than the state.
     pub(crate) fn on(
         &mut self,
         entry: &Entry,
@@ -109,8 +110,8 @@ impl Refold {
     }
 }
 
-/// Folds the entries of a journal, and returns its last number and each run in it. `fold` is called to fold each fact,
-/// and may look at more than the state.
+/// Applies all entries of a journal, and returns its last number and each run in it. `fold` is called to apply each
+/// fact, and may look at more than the state.
 pub(crate) fn refold(
     entries: &[Entry],
     masker: &Arc<Masker>,

@@ -5,11 +5,11 @@ use crate::{json::canonical, run::ToolEnvelope};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Number of identical calls in a row after which the model gets a remark.
+/// Number of identical calls in a row from which on the model gets a remark.
 const TOLD_FROM: u32 = 3;
 
-/// Calls of the last reply that made calls. Each has the number of replies in a row that made the same call and got the
-/// same result.
+/// Count of identical calls of a model. For each call of the last reply that made calls, it has the number of replies
+/// in a row that made the same call and got the same result.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Repeated(Vec<Counted>);
 
@@ -53,8 +53,8 @@ impl Repeated {
     }
 }
 
-/// Returns `true` if two receipts are of the same call with the same result. A result that was cut may differ in what
-/// is missing.
+/// Returns `true` if two receipts are of the same call with the same result. A cut result is the same as no other,
+/// since it may differ in what is missing.
 fn is_same(one: &ToolEnvelope, other: &ToolEnvelope) -> bool {
     one.name == other.name
         && one.output == other.output
@@ -64,7 +64,7 @@ fn is_same(one: &ToolEnvelope, other: &ToolEnvelope) -> bool {
             || canonical(one.input.as_str()) == canonical(other.input.as_str()))
 }
 
-/// Returns the words for the model, behind the result of the `nth` identical call.
+/// Returns the remark for the model behind the result of the `nth` identical call.
 fn remark(nth: u32, is_ok: bool) -> String {
     const ORDINALS: [&str; 8] = [
         "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",

@@ -18,30 +18,30 @@ use crate::{
 use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-/// Index of a place in its run.
+/// Index of a place in the state of its run.
 pub(crate) type PlaceId = u32;
 
-/// State of one run, which the facts of its journal determine.
+/// State of one run, as the facts of its journal determine it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct State {
-    /// Id of the run, once it has started.
+    /// Id of the run; `None` until it has started.
     pub(super) run_id: Option<Arc<str>>,
-    /// Number of facts that were folded so far.
+    /// Number of facts that were applied so far.
     pub(crate) seq: u64,
-    /// Places, in the order in which they were opened. The first is that of the agent that is run.
+    /// Places of the run, in the order in which they were opened. The first is that of the agent that is run.
     pub(crate) places: Vec<Place>,
     pub(crate) usage: Usage,
-    /// Stop of the run, once something has stopped it.
+    /// Stop of the run; `None` while nothing has stopped it.
     pub(crate) stop: Option<Stop>,
-    /// Number of escalations that were raised.
+    /// Number of escalations that were raised so far.
     pub(super) raised: u64,
     /// Escalations on their way up the tree of agents, which are not settled.
     pub(crate) open: Vec<Open>,
     /// Receipts of the escalations that are settled.
     pub(crate) settled: Vec<EscalationReceipt>,
-    /// End of the run, once it has ended.
+    /// End of the run; `None` while it goes on.
     pub(crate) finished: Option<Finished>,
-    /// Calls whose effect is not known, each with the place of its agent.
+    /// Calls that have ended without knowledge of their effect, each with the place of its agent.
     pub(crate) doubts: Vec<(PlaceId, Doubt)>,
     /// Executions so far of tools that write and are not idempotent, so that an equal call is noticed.
     pub(crate) executions: Executions,
@@ -49,58 +49,58 @@ pub(crate) struct State {
     pub(crate) worked: u64,
     /// Is `true` if the run has gone on in another process.
     pub(super) resumed: bool,
-    /// Is `true` if the run was put down, and has not gone on since.
+    /// Is `true` if the run was put down (stopped to go on later), and has not gone on since.
     pub(super) put_down: bool,
-    /// Time of the last fact that was folded.
+    /// Time of the last fact that was applied.
     pub(super) last: Timestamp,
     /// Time at which the run began, or went on in this process.
     pub(super) since: Timestamp,
-    /// Number of people who are asked at present.
+    /// Number of people whose decisions the run waits for.
     pub(super) asked: u32,
     /// Instructions of people that the agent was told, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) instructions: Vec<Instruction>,
     /// Is `true` if the run is over.
     pub(crate) over: bool,
-    /// Tools and answer formats that were offered to models. Each is kept once.
+    /// Tools and answer formats that were offered to models, each kept once.
     pub(crate) offers: Vec<Offer>,
-    /// Steps of the run, in the order in which they ended.
+    /// Steps of the run's trace, in the order in which they ended.
     pub(crate) steps: Vec<Kept>,
 }
 
-/// Place in a run of an agent, or of the work within one call or answer.
+/// Place in a run: of an agent, or of the work within one call or answer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Place {
     pub(crate) key: Box<str>,
     pub(crate) parent: Option<PlaceId>,
-    /// Number of agents around this one.
+    /// Number of agents that the agent here is nested in.
     pub(crate) depth: u32,
-    /// Number of places above this one.
+    /// Number of places in the run above this one.
     pub(crate) level: u32,
-    /// Name of the agent that works here.
+    /// Name of the agent that works at this place.
     pub(crate) agent: Arc<str>,
     pub(crate) frame: Option<Box<Frame>>,
     pub(crate) result: Option<Json>,
     pub(crate) receipts: Vec<Arc<ToolEnvelope>>,
     pub(crate) children: BTreeMap<Box<str>, PlaceId>,
-    /// Replacement of the agent's own work, after an escalation.
+    /// Decision about an escalation that put other work in place of the agent's own.
     pub(crate) taken: Option<Box<Taken>>,
-    /// Decision of a person about whether code may run the agent.
+    /// Decision of a person whether code may run the agent; `None` if nobody was asked.
     pub(crate) confirmed: Option<ApprovalDecision>,
-    /// Is `true` if the result is partial.
+    /// Is `true` if the agent's result is partial: incomplete, and marked so.
     pub(crate) partial: bool,
     /// Is `true` if a tool that writes has run here or below.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) wrote: bool,
-    /// Is `true` if the run was ended from here or below.
+    /// Is `true` if an agent here or below has ended the whole run.
     pub(crate) ended_run: bool,
     /// Working time of the run at which the agent here began, in milliseconds.
     pub(crate) began: u64,
     /// Number of model turns and rounds of calls, at this place and below.
     pub(crate) steps: u32,
-    /// Tokens used at this place and below.
+    /// Number of tokens that models used at this place and below.
     pub(crate) tokens: u64,
-    /// Money paid at this place and below.
+    /// Costs of the models that were asked at this place and below.
     pub(crate) paid: Paid,
 }
 
@@ -108,29 +108,29 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Open {
     pub(crate) ticket: u64,
-    /// Place where the escalation was raised.
+    /// Place in the run where the escalation was raised.
     pub(crate) place: PlaceId,
     /// Subject of the escalation: a call or the answer of the agent at that place.
     pub(crate) of: Raiser,
-    /// Escalation as the call or the answer raised it.
+    /// Escalation as it was raised, before agents on its way changed it.
     pub(crate) raised: Box<Escalation>,
-    /// Escalation as the agents on its way have changed it.
+    /// Escalation as it is now, with the words of the agents on its way.
     pub(crate) escalation: Escalation,
 }
 
 /// Decision about an escalation that replaced an agent's own work: by a skill, another agent or a partial result.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Taken {
-    /// Receipt of the escalation, with the skill or the agent that does the work.
+    /// Receipt of the escalation, which names the skill or the agent that does the work.
     pub(crate) receipt: EscalationReceipt,
-    /// Partial result with which the agent ends, if it does.
+    /// Partial result with which the agent ends; `None` if others do the work.
     pub(crate) partial: Option<Json>,
     /// Number of decisions that have replaced the agent's work, this one included.
     pub(crate) count: u32,
 }
 
 impl State {
-    /// Creates the state of a run of this agent, whose place has this key.
+    /// Creates the state of a run of this agent; `key` is the key of the agent's place.
     pub(crate) fn of(key: String, agent: &str) -> Self {
         let place = Place {
             key: key.into(),
@@ -151,13 +151,13 @@ impl State {
         &mut self.places[id as usize]
     }
 
-    /// Returns a call of the agent at this place, until its model is answered.
+    /// Returns the call of this number of the agent at this place; `None` once its model has the result.
     pub(crate) fn call_at(&self, id: PlaceId, seq: u32) -> Option<&Call> {
         let mut calls = self.place(id).frame.iter().flat_map(|frame| &frame.calls);
         calls.find(|call| call.seq == seq)
     }
 
-    /// Returns the schema of a tool's arguments, as it was last offered to a model of the run.
+    /// Returns the schema of a tool's arguments, as it was last offered to a model of the run; `None` if it was not.
     pub(crate) fn schema_of(&self, tool: &str) -> Option<serde_json::Value> {
         self.offers.iter().rev().find_map(|offer| {
             let tools = offer.tools.to_value().ok()?;
@@ -196,7 +196,7 @@ impl State {
         all
     }
 
-    /// Returns the places within this call, one for each round.
+    /// Returns the places of the work within this call, one for each of its rounds.
     fn within(&self, id: PlaceId, seq: u32) -> impl Iterator<Item = PlaceId> {
         let call = format!("call{seq:04}.");
         let children = self.place(id).children.iter();
@@ -209,7 +209,7 @@ impl State {
         self.within(id, seq).map(|child| self.calls(child)).sum()
     }
 
-    /// Returns `true` if the end of the run came from within this call.
+    /// Returns `true` if an agent within this call has ended the whole run.
     pub(crate) fn ended_within(&self, id: PlaceId, seq: u32) -> bool {
         self.within(id, seq)
             .any(|child| self.place(child).ended_run)
@@ -222,7 +222,7 @@ impl State {
             .sum()
     }
 
-    /// Returns the amount that was paid within this call.
+    /// Returns the costs of the models that were asked within this call.
     pub(crate) fn paid_within(&self, id: PlaceId, seq: u32) -> Paid {
         let mut paid = Paid::default();
         self.within(id, seq)
@@ -230,7 +230,7 @@ impl State {
         paid
     }
 
-    /// Returns the number of calls that were made here and below.
+    /// Returns the number of calls that the agents here and below have made.
     fn calls(&self, id: PlaceId) -> usize {
         let place = self.place(id);
         let open = place.frame.iter().flat_map(|frame| &frame.calls);
@@ -246,14 +246,15 @@ impl State {
         Duration::from_millis(if self.resumed { worked } else { 0 })
     }
 
-    /// Returns the path of a place.
+    /// Returns the path of a place, from the root of the run.
     pub(crate) fn path(&self, id: PlaceId) -> Path<'_> {
         Path(self, id)
     }
 }
 
 impl Place {
-    /// Returns the call whose place this is. The key of an agent is told apart by the digest in it.
+    /// Returns the number of the call whose place this is; `None` for another place. The key of an agent is told apart
+    /// by the digest in it.
     pub(crate) fn call(&self) -> Option<u32> {
         let (call, attempt) = self.key.strip_prefix("call")?.split_once('.')?;
         (!attempt.contains('#')).then(|| call.parse().ok())?
@@ -265,7 +266,7 @@ impl Place {
     }
 }
 
-/// Path of a place; written only when it is formatted.
+/// Path of a place in the state, which is only put together when it is formatted.
 pub(crate) struct Path<'a>(&'a State, PlaceId);
 
 impl std::fmt::Display for Path<'_> {

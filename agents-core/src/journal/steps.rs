@@ -12,7 +12,7 @@ use crate::{
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Step of a run that has ended, with its times.
+/// Step of a run's trace, as it is kept when it has ended: its place, its times, and its kind.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Kept {
     pub(crate) place: PlaceId,
@@ -21,13 +21,13 @@ pub(crate) struct Kept {
     pub(crate) what: What,
 }
 
-/// Kind of a step: work of an agent, a turn of a model, or a call.
+/// Kind of a step of a trace, with what is particular to it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum What {
-    /// The agent worked; `ok` if it succeeded.
+    /// An agent has worked; `ok` is `true` if it gave an answer.
     Agent { ok: bool },
-    /// A model was asked in this turn.
+    /// A model was asked, in the turn with this number.
     Turn {
         turn: u32,
         model: Arc<str>,
@@ -36,12 +36,12 @@ pub(crate) enum What {
         choosing: bool,
         refused: bool,
     },
-    /// A tool was called.
+    /// A tool was called: the call of this number and this id.
     Call { seq: u32, call_id: Arc<str> },
 }
 
 impl State {
-    /// Converts the steps into their public form.
+    /// Returns the steps in the form of the public trace.
     pub(crate) fn steps_in_words(&self) -> Vec<TraceStep> {
         let (mut place, mut path) = (None, String::new());
         let steps = self.steps.iter().map(|kept| {
@@ -54,7 +54,7 @@ impl State {
         steps.collect()
     }
 
-    /// Returns the name of a model, shared with the last turn if that was of the same model.
+    /// Returns the name of a model as a shared text, the one of the last turn if that was of the same model.
     pub(crate) fn model_name(&self, name: &str) -> Arc<str> {
         let last = self.steps.iter().rev().find_map(|kept| match &kept.what {
             What::Turn { model, .. } => Some(model),
@@ -66,7 +66,7 @@ impl State {
         }
     }
 
-    /// Marks the step of this turn as one whose answer is refused, or not.
+    /// Records for the step of this turn whether its answer was refused.
     pub(super) fn mark_refused(&mut self, id: PlaceId, number: u32, is_refused: bool) {
         let mut latest = self.steps.iter_mut().rev();
         let of_turn = latest.find_map(|kept| match &mut kept.what {

@@ -4,8 +4,8 @@ use crate::{run::Budget, tool::Scope};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Terms in the form in which they are stored. Terms that are data are stored as a whole; of code, only the presence is
-/// stored.
+/// Terms of a run as its journal stores them: the settings to which a run that goes on is held. Data is stored as a
+/// whole; of code, only the presence is stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Terms {
@@ -22,7 +22,7 @@ pub(crate) struct Terms {
     /// Is `true` if a rate limiter was set. Its limits are code and are not recorded. A run that goes on later is only
     /// checked to have a limiter again.
     pub(crate) limited: bool,
-    /// Identity of the answer's type, which tells it apart from any other type; `None` if no model gives the answer.
+    /// Digest of the answer's type, which tells it apart from any other type; `None` if no model gives the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Arc<str>>,
     /// Maximum size of an output on a receipt, in bytes; longer outputs were cut.

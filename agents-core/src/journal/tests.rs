@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// Run with one second for each fact.
+/// Run of a test, built fact by fact, with one second for each fact.
 struct Run {
     state: State,
     projection: Projection,
@@ -68,7 +68,7 @@ impl Run {
         self.add(place, raised).ticket.unwrap()
     }
 
-    /// Lets the model make this number of calls at once, and takes the calls up.
+    /// Has the model of the agent at this place make this number of calls at once, and takes the calls up.
     fn call(&mut self, place: u32, calls: usize) {
         let calls = (0..calls).map(|n| ToolCall {
             id: format!("call_{n}"),
@@ -112,7 +112,7 @@ impl Run {
         serde_json::to_string(&self.state).unwrap()
     }
 
-    /// Checks that a fact is ignored and changes nothing.
+    /// Checks that a fact that may not come here is ignored and changes nothing.
     #[track_caller]
     fn ignores(&mut self, shows: &str, place: u32, fact: Fact) {
         let before = self.written();

@@ -26,7 +26,8 @@ pub(super) const ANSWER_TAKEN_OVER: &str = "you take over from the model that ga
 pub(super) const IN_DOUBT: &str = "[this call was cut off: it is not known whether it took effect]";
 pub(super) const NOT_RUN: &str = "[this call was cut off before it took effect]";
 
-/// `args` are the arguments with their secrets masked.
+/// Message to the model that a person has found out about a call in doubt. `args` are the arguments with their secrets
+/// masked.
 pub(super) fn found_out(tool: &str, args: &str, finding: &Finding) -> String {
     let who = finding.by.as_deref().unwrap_or("A person");
     let what = match finding.had_effect {
@@ -46,7 +47,8 @@ pub(super) fn remark(remark: &str) -> String {
     format!("\n[{remark}]")
 }
 
-/// `shown` is the beginning of a text of this length in bytes; `is_kept` tells whether the whole text is stored.
+/// Remark for the model that an output was cut. `shown` is the beginning of a text of this length in bytes; `is_kept`
+/// tells whether the whole text is stored.
 pub(super) fn cut(shown: &str, length: usize, is_kept: bool) -> String {
     let whole = match is_kept {
         true => "; the whole is kept, but not shown to you",
@@ -82,7 +84,7 @@ pub(super) fn repeated(nth: u32, ordinal: Option<&str>, is_ok: bool) -> String {
 
 // ---- repairs ----
 
-/// Author of a text that an approver gave.
+/// Name of the approver as the author of a text, on receipts.
 pub(super) const APPROVER: &str = "the approver";
 
 pub(crate) const FAILED_ALREADY: &str = "this text failed before";

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::cell::RefCell;
 
-/// Image, file or table of a value that was serialised.
+/// Image, file or table that was taken out of a value while it was serialised.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Collected {
     pub(crate) media: Media,
@@ -13,12 +13,12 @@ pub(crate) struct Collected {
 }
 
 thread_local! {
-    /// Content collected so far, while a value is serialised on this thread.
+    /// Content that was taken out so far, while a value is serialised on this thread; `None` at other times.
     static COLLECTED: RefCell<Option<Vec<Collected>>> = const { RefCell::new(None) };
 }
 
-/// Serialises a value, and collects its images, files and tables. In the JSON, a reference with the number of the
-/// attachment stands for an image or a file.
+/// Serialises a value as JSON, and takes out its images, files and tables. In the JSON, a reference with the number of
+/// the attachment stands for an image or a file.
 ///
 /// Only values of the types [`Media`] and [`Table`](super::Table) are collected: no JSON that a tool received from
 /// elsewhere can become an attachment.
@@ -32,8 +32,8 @@ pub(crate) fn collect<T: Serialize + ?Sized>(
     Ok((json?, collected))
 }
 
-/// Adds content to the collected content, and returns its number, from 1. Returns `None` if nothing is collected at
-/// present.
+/// Adds an image, a file or a table to what was taken out, and returns its number, from 1. Returns `None` if no value
+/// is being serialised so.
 pub(super) fn push(collected: impl FnOnce() -> Collected) -> Option<u32> {
     COLLECTED.with_borrow_mut(|all| {
         let all = all.as_mut()?;
@@ -42,7 +42,7 @@ pub(super) fn push(collected: impl FnOnce() -> Collected) -> Option<u32> {
     })
 }
 
-/// Returns `true` if a value stands for an attachment, and for nothing else.
+/// Returns `true` if a JSON value is only a reference to an attachment.
 pub fn is_reference(value: &Value) -> bool {
     let is_part = |(name, value): (&String, &Value)| match &**name {
         "type" | "name" => value.is_string(),
@@ -55,7 +55,7 @@ pub fn is_reference(value: &Value) -> bool {
     })
 }
 
-/// Content that was being collected around a value, which goes on afterwards, also after a panic.
+/// Guard of an outer serialisation: what it has taken out so far comes back into force afterwards, also after a panic.
 struct Outer(Option<Vec<Collected>>);
 
 impl Drop for Outer {

@@ -21,14 +21,14 @@ use std::{fmt, ops::Deref};
 pub struct Content {
     /// Text of the content, which stands before the images and files.
     pub text: String,
-    /// Images and files, in their order behind the text.
+    /// Images and files, which follow the text in this order.
     pub media: Vec<Media>,
     /// Is `true` if the run itself has written the text, such as a refusal, and no user or tool.
     told: bool,
 }
 
 impl Content {
-    /// Creates a text that the run itself tells a model.
+    /// Creates content from a text that the run itself tells a model.
     pub(crate) fn told(text: impl Into<String>) -> Self {
         Content {
             told: true,
@@ -36,12 +36,12 @@ impl Content {
         }
     }
 
-    /// Returns `true` if the run itself has written the text.
+    /// Returns `true` if the run itself has written the text, and no user or tool.
     pub(crate) fn is_told(&self) -> bool {
         self.told
     }
 
-    /// Adds an image or a file.
+    /// Adds an image or a file behind the ones that are there.
     #[must_use]
     pub fn with(mut self, media: Media) -> Self {
         self.media.push(media);
@@ -91,7 +91,7 @@ impl PartialEq<&str> for Content {
     }
 }
 
-/// Content is stored as its text, unless there is more to it.
+/// Writes content as its text alone, unless there are images, files or marks as well.
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

@@ -39,11 +39,11 @@ enum Source {
     Base64(Arc<str>),
     Url(String),
     Stored(Stored),
-    /// Number of the attachment: the content was taken out of an output.
+    /// A reference by its number to an attachment: the content was taken out of an output.
     Attachment(u32),
 }
 
-/// Content that a blob store keeps.
+/// Image or file whose bytes a blob store keeps.
 #[derive(Clone, Serialize, Deserialize)]
 struct Stored {
     url: String,
@@ -80,7 +80,7 @@ impl Media {
         Ok(Media::of_bytes(media_type.into(), bytes))
     }
 
-    /// Creates media of a text of any length.
+    /// Creates a file from a text of any length.
     pub(super) fn of_text(media_type: &str, text: &str) -> Media {
         Media::of_bytes(media_type.to_owned(), text.as_bytes())
     }
@@ -109,7 +109,7 @@ impl Media {
         self
     }
 
-    /// Returns the type, such as `image/png`.
+    /// Returns the media type of the image or file, such as `image/png`.
     pub fn media_type(&self) -> &str {
         &self.media_type
     }
@@ -119,7 +119,7 @@ impl Media {
         self.name.as_deref()
     }
 
-    /// Returns `true` if the type is that of an image.
+    /// Returns `true` if the media type is that of an image.
     pub fn is_image(&self) -> bool {
         self.media_type.starts_with("image/")
     }
@@ -138,7 +138,7 @@ impl Media {
         STANDARD.decode(self.base64()?).ok()
     }
 
-    /// Returns the URL, or a `data:` URL with the bytes.
+    /// Returns a URL for the content: its own, or a `data:` URL with the bytes.
     pub fn data_url(&self) -> Cow<'_, str> {
         match (&self.source, self.base64()) {
             (_, Some(text)) => format!("data:{};base64,{text}", self.media_type).into(),
@@ -148,8 +148,8 @@ impl Media {
         }
     }
 
-    /// Returns the same media, kept by a blob store under this URL. Bytes that are loaded already are shared, and are
-    /// not stored.
+    /// Returns the same media, whose bytes a blob store keeps under this URL. Bytes that are loaded already are shared;
+    /// they are not serialised.
     pub(super) fn stored(self, url: String, sha256: String) -> Media {
         let base64 = match &self.source {
             Source::Base64(text) => OnceLock::from(text.clone()),
@@ -165,7 +165,7 @@ impl Media {
         }
     }
 
-    /// Returns the URL in a blob store, if the bytes have to be loaded from there.
+    /// Returns the URL in a blob store from which the bytes have to be loaded; `None` if that is not needed.
     pub(crate) fn to_load(&self) -> Option<&str> {
         match &self.source {
             Source::Stored(stored) if stored.base64.get().is_none() => Some(&stored.url),
@@ -173,7 +173,8 @@ impl Media {
         }
     }
 
-    /// Takes the bytes that a blob store returned for the content. Returns `false` if other bytes were stored.
+    /// Takes the bytes that a blob store returned for the content. Returns `false`, and takes none, if their digest is
+    /// not that of the content.
     pub(crate) fn load(&self, bytes: &[u8]) -> bool {
         let Source::Stored(stored) = &self.source else {
             return true;
@@ -190,7 +191,7 @@ impl Media {
         matches!(self.source, Source::Attachment(_))
     }
 
-    /// Returns the name in quotes, or else the type, for a message.
+    /// Returns words for the media in a message: its name in quotes, or else its type.
     pub(crate) fn described(&self) -> String {
         let what = if self.is_image() { "image" } else { "file" };
         match &self.name {
@@ -200,7 +201,7 @@ impl Media {
     }
 }
 
-/// Media is serialised as a whole, and can be read back. For a model, only a reference is serialised.
+/// Writes media as a whole, so that it can be read back. In an output for a model, only a reference is written.
 impl Serialize for Media {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

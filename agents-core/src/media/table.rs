@@ -76,7 +76,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Adds a row.
+    /// Adds a row of cells, one for each column.
     #[must_use]
     pub fn row<V: Into<Value>>(mut self, cells: impl IntoIterator<Item = V>) -> Self {
         self.rows.push(cells.into_iter().map(Into::into).collect());
@@ -117,7 +117,7 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-/// A table is serialised as its columns and rows.
+/// Writes the table as its columns and rows, and adds it to the attachments of an output.
 impl Serialize for Table {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         push(|| Collected {
@@ -131,7 +131,7 @@ impl Serialize for Table {
     }
 }
 
-/// Fields of a struct, in their order.
+/// Fields of a struct, in their order, as a row of a table.
 struct Record(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Record {

@@ -11,7 +11,7 @@ const LONGEST: usize = 4_000;
 
 const NAMES: [&str; 3] = ["memory_read", "memory_write", "memory_search"];
 
-/// Returns the three tools through which the agent of this name reaches its own memory, and no
+/// Returns the three tools (read, write and search) by which the model of this agent uses the agent's memory, and no
 /// other.
 pub(crate) fn tools(memory: &Arc<dyn Memory>, agent: &str) -> [SharedTool; 3] {
     let reach = Reach {
@@ -75,7 +75,7 @@ where
     Arc::new(FnTool::with_spec(spec, body))
 }
 
-/// Access to the memory of one agent.
+/// Access of the memory tools to the memory of one agent.
 #[derive(Clone)]
 struct Reach {
     memory: Arc<dyn Memory>,
@@ -120,7 +120,8 @@ impl Reach {
     }
 }
 
-/// Returns the tool whose output is repeated in `content`, if the agent has read such an output.
+/// Returns the name of a tool whose output is repeated in `content`, if the agent has read such an output. Such text is
+/// not kept.
 fn read_from(content: &str, cx: &ToolContext) -> Option<String> {
     let history = cx.run().node.frame(|frame| frame.history.clone());
     let outputs = history
@@ -138,8 +139,7 @@ fn failed(error: super::MemoryError) -> String {
     error.to_string()
 }
 
-/// Returns the lines of a text that are not blank. An `Err` tells the model why the text is not
-/// kept.
+/// Returns the lines of a text that are not blank, to be kept. The error tells the model why the text is not kept.
 fn worth_keeping(content: &str) -> Result<Vec<String>, String> {
     if content.len() > LONGEST {
         return Err(format!(

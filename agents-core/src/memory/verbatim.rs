@@ -3,18 +3,18 @@
 
 use std::collections::HashSet;
 
-/// Number of words in a row that are compared.
+/// Number of words in a row by which a text is compared with an output.
 const RUN: usize = 3;
 
-/// Minimum number of words of a repeated text: a shorter text is a fact, whoever said it first.
+/// Minimum number of words of a text that counts as repeated: a shorter text is a fact, whoever said it first.
 const FEWEST: usize = 6;
 
 /// Minimum length in bytes of a single word that counts as repeated: a key, or a document in base64, is not a
 /// fact.
 const LONGEST_WORD: usize = 32;
 
-/// Returns the tool whose output is repeated in `content`, as a whole or in a line. `outputs` are the names of
-/// tools with their outputs.
+/// Returns the name of the tool whose output is repeated in `content`, as a whole or in a line; `None` if none is.
+/// `outputs` are the names of tools with their outputs.
 pub(super) fn repeated<'o>(
     content: &str,
     outputs: impl Iterator<Item = (&'o str, &'o str)>,
@@ -35,14 +35,14 @@ pub(super) fn repeated<'o>(
         .map(|(tool, _)| tool)
 }
 
-/// Returns `true` if at least half of the runs of words in the text occur in the output.
+/// Returns `true` if at least half of the text's sequences of three words occur in an output.
 fn is_mostly(text: &[String], runs: &HashSet<&[String]>) -> bool {
     let own = text.windows(RUN);
     let (all, same) = (own.len(), own.filter(|run| runs.contains(run)).count());
     text.len() >= FEWEST && same * 2 >= all
 }
 
-/// Returns the words of a text in lower case, without punctuation.
+/// Returns the words of a text in lower case, without punctuation, to compare texts.
 fn words(text: &str) -> Vec<String> {
     let parts = text.split(|letter: char| !letter.is_alphanumeric());
     let words = parts.filter(|word| !word.is_empty());

@@ -20,7 +20,7 @@ pub struct Capabilities {
     pub structured_output: bool,
     /// Is `true` if the model can stream its replies.
     pub streaming: bool,
-    /// Is `true` if the model can read images.
+    /// Is `true` if the model can read images in messages.
     pub images: bool,
     /// Is `true` if the model can read files, such as PDF documents.
     pub files: bool,

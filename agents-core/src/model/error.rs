@@ -3,7 +3,7 @@ use crate::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
 
-/// Kind of a [`ModelError`].
+/// Kind of a [`ModelError`]: why the model gave no reply.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -34,13 +34,13 @@ pub enum ModelErrorKind {
     OverBudget,
     /// The server is overloaded, limits the rate of requests, or failed in a way that mostly passes.
     Overloaded,
-    /// No reply of the server came in time.
+    /// No reply of the server came within the time limits.
     TimedOut,
     /// The connection or the reply broke off before it was complete.
     Interrupted,
-    /// The reply does not follow the protocol.
+    /// The reply of the server does not follow the protocol.
     Malformed,
-    /// The recorded run did not make this request.
+    /// A replayed run asks for something that the recorded run did not ask.
     NotRecorded,
 }
 
@@ -182,7 +182,7 @@ impl ModelError {
 }
 
 impl ModelError {
-    /// Returns the error with `before` added to its message.
+    /// Returns the error with the text `before` added behind its message.
     pub(super) fn followed(mut self, before: impl fmt::Display) -> Self {
         self.message = format!("{}; {before}", self.message);
         self

@@ -95,7 +95,8 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
     }
 }
 
-/// Names the model that answered, unless that model stands for several and has named one already.
+/// Adds the name of the model that answered to the reply, unless that model stands for several and has named one
+/// already.
 fn by(mut reply: Reply, model: &impl Model) -> Reply {
     reply.model.get_or_insert_with(|| model.id().to_owned());
     reply

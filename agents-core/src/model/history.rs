@@ -31,7 +31,7 @@ pub struct History {
     messages: Vec<Message>,
     has_images: bool,
     has_files: bool,
-    /// Slots, one for each type of content; there are few.
+    /// Slots in which clients keep encoded messages, one for each type of content; there are few.
     slots: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
@@ -56,12 +56,12 @@ impl History {
         }
     }
 
-    /// Returns `true` if a message has an image.
+    /// Returns `true` if a message of the conversation has an image.
     pub fn has_images(&self) -> bool {
         self.has_images
     }
 
-    /// Returns `true` if a message has a file that is no image.
+    /// Returns `true` if a message of the conversation has a file that is no image.
     pub(crate) fn has_files(&self) -> bool {
         self.has_files
     }

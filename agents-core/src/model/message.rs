@@ -1,7 +1,7 @@
 use super::{Content, Media, Thinking};
 use serde::{Deserialize, Serialize};
 
-/// Message of a conversation.
+/// Message of a conversation with a model, by its author.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -20,16 +20,16 @@ pub enum Message {
         /// Text of the system prompt.
         content: String,
     },
-    /// A message to the model: the task, or feedback on an answer.
+    /// A message to the model: the task, a further message of the user, or feedback on an answer.
     User {
-        /// Text of the message, with images and files.
+        /// Text of the user's message, with images and files.
         content: Content,
     },
     /// Reply of the model: text, calls or both.
     Assistant {
-        /// Text of the reply, besides its calls.
+        /// Text of the model's reply, besides its calls.
         content: String,
-        /// Reasoning of the model, where the server returns it separately.
+        /// Reasoning of the model, where the server returns it separately; `None` if it does not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thinking: Option<Thinking>,
         /// Tool calls that the model asks for.
@@ -48,7 +48,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Returns the text of the message.
+    /// Returns the text of the message, without calls, images and files.
     pub fn text(&self) -> &str {
         match self {
             Message::System { content } | Message::Assistant { content, .. } => content,
@@ -56,7 +56,7 @@ impl Message {
         }
     }
 
-    /// Returns the images and files of the message.
+    /// Returns the images and files of the message; a message of the system or the model has none.
     pub fn media(&self) -> &[Media] {
         match self {
             Message::System { .. } | Message::Assistant { .. } => &[],
@@ -83,6 +83,6 @@ pub struct ToolCall {
     pub id: String,
     /// Name of the tool, as the model spelled it.
     pub name: String,
-    /// Arguments as text, which should be a JSON object.
+    /// Arguments of the call as text, which should be a JSON object but may be anything.
     pub arguments: String,
 }

@@ -29,8 +29,8 @@ use std::{borrow::Cow, fmt::Write};
 /// Number of tools from which on each tool has one worked example instead of two, to keep the prompt short.
 const MANY_TOOLS: usize = 5;
 
-/// Returns the text to append to the system prompt: every tool with its parameters and an example,
-/// and how to call it.
+/// Returns the text to append to the system prompt of a model without tool support: every tool with its parameters and
+/// an example, and how to call it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -143,7 +143,7 @@ pub fn examples<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Messag
     turns
 }
 
-/// Adds a request, and the call that answers it.
+/// Adds an invented request and the call that answers it to the worked examples.
 fn called(tool: &ToolSpec, number: usize, turns: &mut Vec<Message>) {
     let arguments = worked(tool, number);
     turns.push(Message::User {
@@ -161,7 +161,7 @@ fn called(tool: &ToolSpec, number: usize, turns: &mut Vec<Message>) {
     });
 }
 
-/// Returns a possible result of the tool for these arguments, as text that differs from the arguments.
+/// Returns a possible result of the tool for an example, as text that differs from the arguments.
 fn result(tool: &ToolSpec, arguments: &Value) -> String {
     let Some(schema) = &tool.output_schema else {
         return "done".to_owned();
@@ -245,7 +245,7 @@ fn spelled(name: &str, arguments: &str) -> String {
     )
 }
 
-/// Returns the tool's own example of this number, or else an example made from its schema.
+/// Returns the tool's own example of this number, or else arguments made from its schema.
 fn worked(tool: &ToolSpec, number: usize) -> Cow<'_, Value> {
     match tool.examples.get(number) {
         Some(example) => Cow::Borrowed(example),
@@ -253,7 +253,7 @@ fn worked(tool: &ToolSpec, number: usize) -> Cow<'_, Value> {
     }
 }
 
-/// Returns a request that this call would answer.
+/// Returns a request in words that this call would answer, for a worked example.
 fn wish(tool: &ToolSpec, arguments: &Value) -> String {
     let mut text = first_line(&tool.description).to_owned();
     for (index, (name, value)) in arguments.as_object().into_iter().flatten().enumerate() {
@@ -266,7 +266,7 @@ fn wish(tool: &ToolSpec, arguments: &Value) -> String {
     text
 }
 
-/// Returns a line `name (type): description` for each parameter.
+/// Returns a line `name (type): description` for each parameter of a tool.
 fn parameters(schema: &Value) -> Vec<String> {
     let required = |name: &str| {
         let list = schema.get("required").and_then(Value::as_array);
@@ -288,7 +288,7 @@ fn parameters(schema: &Value) -> Vec<String> {
     properties.into_iter().flatten().map(line).collect()
 }
 
-/// Returns a schema in a word: its type, or its choices.
+/// Returns a parameter's schema in a few words: its type, or its choices.
 fn kind(schema: &Value) -> String {
     if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
         let each: Vec<_> = choices

@@ -27,11 +27,11 @@ pub enum PurposeKey {
     Detection,
     /// Diagnosis, optimisation and rewriting: quality counts more than cost.
     Reasoning,
-    /// A turn of an agent in a conversation.
+    /// Turns of an agent in a conversation.
     AgentTurn,
-    /// A call of a tool by an agent.
+    /// Calls of tools by an agent.
     AgentTool,
-    /// Exploration of a world, and hypotheses about it.
+    /// Agents that explore a world and make hypotheses about it.
     WorldAgent,
     /// Agents of customers whose runs are repeated.
     CustomerReplay,
@@ -59,7 +59,7 @@ impl PurposeKey {
         PurposeKey::Extra(Cow::Borrowed(name))
     }
 
-    /// Returns the name, as it is stored.
+    /// Returns the name of the purpose, as it is stored: `scoring`, or the application's own.
     pub fn as_str(&self) -> &str {
         match self {
             PurposeKey::Scoring => "scoring",

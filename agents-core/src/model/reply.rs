@@ -27,13 +27,13 @@ pub enum FinishReason {
     Stop,
     /// The model waits for the results of its calls. Some servers say [`Stop`](Self::Stop) for that.
     ToolCalls,
-    /// The output limit was reached: the text is cut off.
+    /// The model's output limit was reached, so that the text is cut off.
     Length,
     /// The model declined to answer, as [`Reply::refusal`] may say.
     Refusal,
     /// A filter of the provider withheld the reply, or a part of it.
     Filter,
-    /// Any other reason, as the server names it.
+    /// Any other reason, in the words of the server.
     Other(String),
 }
 
@@ -52,27 +52,27 @@ pub struct Reply {
     /// Text of the reply, besides calls and reasoning.
     #[serde(default)]
     pub content: String,
-    /// Reasoning, where the server returns it separately.
+    /// Reasoning of the model, where the server returns it separately; `None` if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
-    /// Tool calls, in the model's order.
+    /// Tool calls that the model asks for, in its order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
     /// Words with which the model declined to answer, or the reason of a filter, where the server returns them
     /// separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Reason why the model stopped writing.
+    /// Reason why the model stopped writing this reply.
     #[serde(default)]
     pub finish: FinishReason,
-    /// Tokens that were read and written for the reply.
+    /// Tokens that were read and written for this reply.
     #[serde(default)]
     pub usage: Usage,
     /// Is `true` if the tools were [offered by prompt](crate::model::prompted). A reply that is a call and nothing
     /// else then counts as a call, whatever its name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompted: bool,
-    /// Name of the model that answered, if the model that was asked stands for several.
+    /// Name of the model that answered, if the model that was asked stands for several; else `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Cost of the reply in billionths, if the model [knows it](crate::Model::knows_cost). It takes the place of the
@@ -85,7 +85,8 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Returns the reason why there is no answer, if the model declined or a filter withheld the reply.
+    /// Returns the reason why there is no answer: the model declined, or a filter withheld the reply. `None` if there
+    /// is an answer.
     pub(crate) fn declined(&self) -> Option<String> {
         match (&self.refusal, &self.finish) {
             (words, FinishReason::Filter) => {
@@ -118,7 +119,7 @@ pub struct RateLimits {
     pub tokens_left: Option<u64>,
 }
 
-/// Tokens and requests that were used.
+/// Tokens and requests that models have used, for one reply or as a sum.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -140,7 +141,7 @@ pub struct Usage {
     pub cache_write_tokens: u64,
     /// Number of tokens written by models.
     pub output_tokens: u64,
-    /// Number of requests that were answered.
+    /// Number of requests that models have answered.
     #[serde(default)]
     pub requests: u64,
 }

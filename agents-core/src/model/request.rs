@@ -26,7 +26,7 @@ use std::{fmt, time::Duration};
 pub enum Delta<'a> {
     /// Next characters of the text of the reply.
     Text(&'a str),
-    /// Next characters of the reasoning.
+    /// Next characters of the model's reasoning.
     Thinking(&'a str),
 }
 
@@ -60,16 +60,16 @@ pub struct Request<'a> {
     asker: Option<&'a dyn OfRun>,
 }
 
-/// Run that makes a request, as far as a client may know of it.
+/// Run that makes a request, as far as model clients may know of it.
 #[async_trait]
 pub(crate) trait OfRun: Send + Sync {
-    /// Returns the id of the run.
+    /// Returns the id of the run that makes the request.
     fn of_id(&self) -> &str;
 
-    /// Returns the scope for which the run works.
+    /// Returns the scope for which the run works: organisation, workspace and user.
     fn of_scope(&self) -> &Scope;
 
-    /// Looks for a secret by its name, and masks it in the run.
+    /// Looks for a secret of the run by its name, and masks it in the run; `None` if there is none.
     async fn find(&self, name: &str) -> Result<Option<Secret>, SecretError>;
 }
 
@@ -85,13 +85,13 @@ pub(crate) trait OfRun: Send + Sync {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Patience {
-    /// Maximum time until the reply begins.
+    /// Maximum time until the reply begins; `None` for the client's own.
     pub first_token: Option<Duration>,
-    /// Maximum time in which no byte arrives.
+    /// Maximum time in which no byte of the reply arrives; `None` for the client's own.
     pub idle: Option<Duration>,
 }
 
-/// Callback for the name of a model and the error that it failed with.
+/// Callback that is told the name of a model and the error with which it failed.
 type Failures<'a> = &'a (dyn Fn(&str, &ModelError) + Send + Sync);
 
 impl<'a> Request<'a> {
@@ -133,7 +133,7 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Sets the masker of the run's secrets.
+    /// Sets the masker of the run's secrets, for what a client logs.
     #[must_use]
     pub(crate) fn with_masker(mut self, masker: &'a Masker) -> Self {
         self.masker = Some(masker);
@@ -146,7 +146,7 @@ impl<'a> Request<'a> {
         self.masker.filter(|masker| !masker.is_empty())
     }
 
-    /// Sets the run that makes the request, which clients may ask.
+    /// Sets the run that makes the request, so that clients can ask for its scope and secrets.
     #[must_use]
     pub(crate) fn of_run(mut self, run: &'a dyn OfRun) -> Self {
         self.asker = Some(run);
@@ -174,7 +174,7 @@ impl<'a> Request<'a> {
         found.map_err(|error| setup(wording::secret_missing(&error)))
     }
 
-    /// Sets the place in the run at which the request is made.
+    /// Sets the place in the run at which the request is made, for records of the request.
     #[must_use]
     pub(crate) fn with_place(mut self, place: &'a (dyn fmt::Display + Send + Sync)) -> Self {
         self.place = Some(place);
@@ -192,7 +192,7 @@ impl<'a> Request<'a> {
         self.asker.map(OfRun::of_id)
     }
 
-    /// Sets the callback for requests that fail and are repeated, with the same model or a fallback.
+    /// Sets the callback that is told of requests which fail and are repeated, with the same model or a fallback.
     #[must_use]
     pub(crate) fn with_failures(mut self, failures: Failures<'a>) -> Self {
         self.failures = Some(failures);
@@ -245,12 +245,12 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Returns the history, whose slots hold what the client has already encoded.
+    /// Returns the history of the conversation, whose slots hold what the client has already encoded.
     pub fn history(&self) -> &'a History {
         self.history
     }
 
-    /// Returns the messages of the conversation.
+    /// Returns the messages of the conversation, oldest first.
     pub fn messages(&self) -> &'a [Message] {
         self.history.messages()
     }
@@ -291,7 +291,7 @@ impl<'a> Request<'a> {
         self.tools.map(ToolSet::declarations)
     }
 
-    /// Returns the JSON Schema that the answer has to follow, if there is one.
+    /// Returns the JSON Schema that the answer has to follow; `None` if the answer is free.
     pub fn format(&self) -> Option<&'a Value> {
         self.format
     }

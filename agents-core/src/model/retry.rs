@@ -44,7 +44,7 @@ pub struct Retry<M> {
 }
 
 impl<M: Model> Retry<M> {
-    /// Wraps a model: at most `max_attempts` requests in all, and at least one.
+    /// Wraps a model, so that at most `max_attempts` requests are made in all, and at least one.
     pub(super) fn new(model: M, max_attempts: u32) -> Self {
         Retry {
             model,
@@ -59,7 +59,7 @@ impl<M: Model> Retry<M> {
         self
     }
 
-    /// Returns how long to wait after this attempt, or `None` if its failure is final.
+    /// Returns how long to wait after this attempt has failed; `None` if the failure is final.
     fn wait(&self, attempt: u32, error: &ModelError, streamed: &Streamed) -> Option<Duration> {
         let starting = error.kind() == ModelErrorKind::Unreachable;
         let passing = error.is_transient() || starting;
@@ -68,8 +68,8 @@ impl<M: Model> Retry<M> {
     }
 }
 
-/// Returns a random number from 0 to 1. A stored run has the reply and does not wait again, so the number need not
-/// be repeatable.
+/// Returns a random number from 0 to 1, for the length of a wait. A stored run has the reply and does not wait again,
+/// so the number need not be repeatable.
 fn chance() -> f64 {
     RandomState::new().hash_one(()) as f64 / u64::MAX as f64
 }

@@ -66,7 +66,7 @@ pub trait Shorten: Send + Sync {
 pub struct KeepLast(usize);
 
 impl KeepLast {
-    /// Keeps the last exchanges, this many, and leaves out the ones before.
+    /// Creates the policy that keeps this number of exchanges, the last ones, and leaves out the ones before.
     #[must_use]
     pub fn exchanges(number: usize) -> Self {
         KeepLast(number)

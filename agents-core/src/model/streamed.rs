@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub(super) struct Streamed(AtomicBool);
 
 impl Streamed {
-    /// Asks the model, and records whether it streams a part of its reply.
+    /// Asks the model, and records whether a part of its reply was streamed.
     pub(super) async fn ask(
         &self,
         model: &impl Model,

@@ -32,7 +32,7 @@ struct Opaque {
 }
 
 impl Thinking {
-    /// Maximum number of bytes of opaque data: 4 MiB.
+    /// Maximum number of bytes of a provider's opaque data: 4 MiB.
     pub const MAX_OPAQUE: usize = 4 << 20;
 
     /// Sets the data that goes back to `provider` unchanged. Data that is longer than
@@ -91,7 +91,7 @@ impl fmt::Debug for Thinking {
     }
 }
 
-/// Reasoning without opaque data is stored as its text.
+/// Writes reasoning without opaque data as its text alone.
 impl Serialize for Thinking {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

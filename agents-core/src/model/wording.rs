@@ -2,12 +2,12 @@
 
 // ---- a reply without an answer ----
 
-/// `words` are the words of the provider, and may be empty.
+/// Text of the error if a filter withheld the reply. `words` are the words of the provider, and may be empty.
 pub(super) fn withheld(words: &str) -> String {
     with("a filter of the provider withheld the reply", words)
 }
 
-/// `words` are the words of the model, and may be empty.
+/// Text of the error if a model declined to answer. `words` are the words of the model, and may be empty.
 pub(super) fn declined(words: &str) -> String {
     with("the model declined to answer", words)
 }
@@ -31,7 +31,7 @@ pub(super) fn secret_missing(error: &crate::secret::SecretError) -> String {
     format!("the model needs a secret: {error}")
 }
 
-/// `what` is an image or a file.
+/// Text of the error if a model cannot read a conversation; `what` is an image or a file.
 pub(super) fn unreadable(what: &str, model: &str) -> String {
     format!(
         "the conversation has {what}, which the model `{model}` cannot read: leave it out, use another model, or, if \

@@ -6,7 +6,7 @@ use crate::{
 };
 use tracing::{Level, field};
 
-/// Tells that a call is settled: hooks get its receipt, and the log a line with the target `observed_tool`.
+/// Reports that a call is settled: hooks get its receipt, and the log gets a line with the target `observed_tool`.
 pub(crate) fn settled(node: &Node, root: &Root, seq: u32, receipt: &ToolEnvelope) {
     let hooks = &root.settings.receipt_hooks;
     let is_logged = tracing::enabled!(target: "observed_tool", Level::INFO);

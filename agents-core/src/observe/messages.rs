@@ -3,18 +3,19 @@
 use crate::model::{FinishReason, Message, Reply, ToolCall};
 use serde_json::{Value, json};
 
-/// Returns the messages of a request.
+/// Returns the messages of a request in the form of OpenTelemetry's conventions.
 pub(super) fn input(messages: &[Message]) -> Value {
     messages.iter().map(message).collect()
 }
 
-/// Returns the reply of a model.
+/// Returns the reply of a model in the form of OpenTelemetry's conventions.
 pub(super) fn output(reply: &Reply) -> Value {
     let parts = assistant(&reply.content, reply.thinking.as_deref(), &reply.calls);
     json!([{ "role": "assistant", "parts": parts, "finish_reason": finish(reply) }])
 }
 
-/// Returns the reason why the model stopped; for a reply with calls, the calls are the reason.
+/// Returns the reason why the model stopped, by its name in OpenTelemetry's conventions; for a reply with calls, the
+/// calls are the reason.
 pub(super) fn finish(reply: &Reply) -> &str {
     match &reply.finish {
         FinishReason::Stop if !reply.calls.is_empty() => "tool_call",

@@ -45,7 +45,7 @@ use crate::{
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
 
-/// Runs `run` within its span, records its begin and its end, and returns its outcome.
+/// Polls the future `run` within the span of its run, records the run's begin and end, and returns its outcome.
 pub(crate) async fn observed<T>(
     root: &Arc<Root>,
     agent: &str,

@@ -16,7 +16,7 @@ use tracing::{Span, field, info_span};
 
 use super::messages;
 
-/// Creates the span of the whole run.
+/// Creates the `tracing` span that covers the whole run.
 pub(super) fn run(agent: &str, root: &Root) -> Span {
     info_span!(
         "invoke_workflow",
@@ -43,7 +43,7 @@ pub(super) fn ran<T>(span: &Span, outcome: &Outcome<T>) {
     }
 }
 
-/// Creates the span of a model-driven agent at work.
+/// Creates the `tracing` span of a model-driven agent at work.
 pub(crate) fn agent(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,
@@ -71,7 +71,7 @@ pub(crate) fn worked<O>(span: &Span, result: &Result<O, Error>) {
     }
 }
 
-/// Creates the span of one request to a model.
+/// Creates the `tracing` span of one request to a model.
 pub(crate) fn chat(
     cx: &RunContext,
     model: &Arc<dyn Model>,
@@ -99,12 +99,12 @@ pub(crate) fn chat(
     )
 }
 
-/// Records that the model is asked to choose one of these skills.
+/// Records in the span that the model is asked to choose one of these skills.
 pub(crate) fn choosing(span: &Span, skills: &[String]) {
     span.record("agents.choosing", skills.join(", "));
 }
 
-/// Records the messages of the request, if content is recorded.
+/// Records the messages of the request in its span, if the run is set to record content.
 pub(crate) fn asked(span: &Span, cx: &RunContext, conversation: &[crate::model::Message]) {
     if cx.root.settings.record_content && !span.is_disabled() {
         let messages = messages::input(conversation).to_string();
@@ -131,7 +131,7 @@ pub(crate) fn replied(span: &Span, cx: &RunContext, reply: &Result<Reply, ModelE
     }
 }
 
-/// Creates the span of one call, from the moment at which the agent begins to handle it until its receipt.
+/// Creates the `tracing` span of one call, from the moment at which the agent begins to handle it until its receipt.
 pub(crate) fn call(masker: &Masker, tool: &str) -> Span {
     let tool = masker.text(tool);
     info_span!(
@@ -153,7 +153,7 @@ impl<'a> Open<'a> {
         Open(Some(span))
     }
 
-    /// Releases the guard, since the work has ended by itself.
+    /// Releases the guard, since the span's work has ended by itself.
     pub(crate) fn ended(mut self) {
         self.0 = None;
     }
@@ -175,7 +175,7 @@ pub(crate) fn settled(span: &Span, receipt: &crate::run::ToolEnvelope) {
     }
 }
 
-/// Creates the span of the decision whether a call may be made.
+/// Creates the `tracing` span of the decision whether a call may be made.
 pub(crate) fn policy(masker: &Masker, tool: &str) -> Span {
     let tool = masker.text(tool);
     info_span!(
@@ -199,7 +199,7 @@ pub(crate) fn judged<T>(span: &Span, masker: &Masker, verdict: &Result<T, ToolEr
     };
 }
 
-/// Creates the span of one execution of a tool.
+/// Creates the `tracing` span of one execution of a tool.
 pub(crate) fn attempt(context: &ToolContext, spec: &ToolSpec) -> Span {
     let span = info_span!(
         "execute_tool",
@@ -225,7 +225,7 @@ pub(crate) fn attempt(context: &ToolContext, spec: &ToolSpec) -> Span {
     span
 }
 
-/// Records the result of an execution. Secrets are already removed from the tool's output.
+/// Records the result of an execution in its span. Secrets are already removed from the tool's output.
 pub(crate) fn executed(span: &Span, context: &ToolContext, result: &Result<Json, Cause>) {
     match result {
         Ok(output) if context.cx.root.settings.record_content => {
@@ -247,7 +247,7 @@ fn failed(span: &Span, kind: &dyn std::fmt::Display) {
     span.record("otel.status_code", "ERROR");
 }
 
-/// Converts a count for the conventions: a number that is no `i64` would become text on its way to OpenTelemetry.
+/// Converts a count for OpenTelemetry's conventions: a number that is no `i64` would become text on the way.
 pub(crate) fn int(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

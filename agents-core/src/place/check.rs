@@ -12,7 +12,8 @@ use std::{
     mem,
 };
 
-/// Checks the team below `root`. `has_model` is `false` if it is known that no model from outside drives the team.
+/// Checks the team below `root`, and reports all defects in one error. `has_model` is `false` if it is known that no
+/// model from outside drives the team.
 pub(crate) fn check(root: &Placement, has_model: bool) -> Result<(), Error> {
     let found = found(root, has_model).into_iter();
     let lines = found.flat_map(|Found { path, defects }| {
@@ -27,8 +28,8 @@ pub(crate) fn check(root: &Placement, has_model: bool) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Build, message))
 }
 
-/// Checks an agent and all the parts that it is known to have, before a run. `has_model` says whether the run can
-/// drive agents that bring no model.
+/// Checks an agent and all the parts that it is known to have, before a run begins. `has_model` says whether the run
+/// can drive agents that bring no model.
 pub(crate) fn check_run(whole: &Profile, has_model: bool) -> Result<(), Error> {
     if let Some(root) = &whole.team {
         return check(root, has_model);
@@ -47,7 +48,7 @@ pub(crate) fn check_run(whole: &Profile, has_model: bool) -> Result<(), Error> {
     }
 }
 
-/// Defects at one place of a team.
+/// Defects that were found at one place of a team.
 pub(crate) struct Found {
     /// Names of the agents from the root to this place, as `root / parent / agent`.
     path: String,
@@ -64,7 +65,7 @@ pub(crate) fn found(root: &Placement, has_model: bool) -> Vec<Found> {
 #[derive(Default)]
 struct Check {
     found: Vec<Found>,
-    /// Path of every agent seen so far, by name.
+    /// Path in the team of every agent seen so far, by its name; no agent may be placed twice.
     seen: BTreeMap<String, String>,
 }
 
@@ -130,7 +131,7 @@ fn reaches_nobody(here: &Placement) -> Option<&'static str> {
     }
 }
 
-/// Returns a defect if a composite has a bound of a kind that each agent has by itself: its parts do not share
+/// Returns a defect if a composite has a bound that each agent has by itself, such as turns: its parts do not share
 /// such a bound.
 fn bounds_nobody(here: &Placement) -> Option<String> {
     let bounds: Vec<_> = here.bounds().bounds_of_each().in_words().collect();
@@ -138,7 +139,8 @@ fn bounds_nobody(here: &Placement) -> Option<String> {
         .then(|| wording::bounds_of_a_composition(&bounds))
 }
 
-/// Checks that each name that is granted or confirmed is that of a tool, here or below: grants are handed down.
+/// Adds a defect for each name that is granted or confirmed and that no tool has, here or below: grants are handed
+/// down.
 fn unknown(here: &Placement, defects: &mut Vec<String>) {
     let mut below = Vec::new();
     tools_below(here, &mut below);
@@ -179,7 +181,7 @@ fn unreachable(profile: &Profile, within_reach: &[&OwnTool]) -> Vec<String> {
         .collect()
 }
 
-/// Checks that no two tools or delegates have the same name: a model could not tell them apart.
+/// Adds a defect if two tools or delegates have the same name: a model could not tell them apart.
 fn same_names(here: &Placement, defects: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for tool in here.profile.tools() {
@@ -208,7 +210,7 @@ fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
     }
 }
 
-/// Checks that the grants of a place lie within the grants of the nearest agent above that has any.
+/// Adds a defect for each grant of a place that goes beyond the grants of the nearest agent above that has any.
 fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let authority = above.iter().rev().map(|place| place.inner());
     let Some(authority) = authority.into_iter().find(|place| place.granted.is_some()) else {
@@ -239,7 +241,7 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     }
 }
 
-/// Checks that a tool which an agent above may use only with a person's approval needs approval here too.
+/// Adds a defect for each tool that an agent above may use only with a person's approval, and this one without.
 /// Otherwise that agent could avoid the approval by asking this one.
 fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     for tool in here.usable() {
@@ -260,8 +262,8 @@ fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>
     }
 }
 
-/// Checks that no shared bound is above that of an agent further up, because all agents below that one share its
-/// bound.
+/// Adds a defect for each shared bound that is above that of an agent further up, because all agents below that one
+/// share its bound.
 fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let mut compare = |bound: fn(&Budget) -> Option<Budget>| {
         let said = |budget: &Budget| bound(budget).and_then(|budget| budget.in_words().next());
@@ -293,8 +295,8 @@ fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String
     });
 }
 
-/// Checks that a skill which is limited to some tools has them: each one that it names, and at least one for a
-/// pattern.
+/// Adds a defect for each skill that is limited to tools which it does not have: each name has to be there, and at
+/// least one tool for a pattern.
 fn skills(here: &Placement, delegates: &[String], defects: &mut Vec<String>) {
     // The agent itself reports this defect.
     let is_lacking = |pattern: &Pattern| {

@@ -29,7 +29,7 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// Returns `true` if the agent may use a tool of this name, if it has one.
+    /// Returns `true` if the grants of this place admit a tool of this name.
     pub(crate) fn admits(&self, tool: &str) -> bool {
         let granted = self.granted.as_ref();
         granted.is_none_or(|granted| meant(granted, tool)) || self.confirms(tool)
@@ -51,7 +51,7 @@ impl Placement {
         tools.filter(|tool| self.has(tool))
     }
 
-    /// Returns `true` if the agent may use this tool of its own.
+    /// Returns `true` if the agent may use this tool of its own at this place.
     pub(crate) fn has(&self, tool: &OwnTool) -> bool {
         let Some(granted) = &self.granted else {
             return true;
@@ -107,8 +107,7 @@ impl Placement {
             .fold(self.profile.code, Ord::max)
     }
 
-    /// Returns the placement of the agent that does the work: for a team that is placed here, that
-    /// of the team's root.
+    /// Returns the placement of the agent that does the work: if a team stands at this place, that of the team's root.
     pub(crate) fn inner(&self) -> &Placement {
         match &self.profile.team {
             Some(root) => root.inner(),
@@ -139,27 +138,29 @@ impl fmt::Debug for Placement {
 #[derive(Clone)]
 pub(crate) struct TeamPlace {
     pub(crate) placement: Arc<Placement>,
-    /// Time that the call to this agent may take; `None` without a limit.
+    /// Time that the call to this agent may take, as the agent above allows it; `None` without a limit.
     pub(crate) allowed: Option<Duration>,
 }
 
-/// Delegate in a team, as a tool of the agent above: its types are erased.
+/// Delegate in a team, as a tool of the agent above. Its input and output types are hidden.
 pub(crate) trait Delegate: DynTool {
     fn placement(&self) -> &Arc<Placement>;
 
-    /// Returns an `Arc<Placed<A>>`, for code of the agent above if the delegate is of this type.
+    /// Returns the delegate as an `Arc<Placed<A>>`, for code of the agent above that asks for it by its type.
     fn by_type(&self, above: &Placement) -> Arc<dyn Any + Send + Sync>;
 
-    /// Returns the delegate as an `Arc<dyn Agent<In = A::In, Out = A::Out>>`.
+    /// Returns the delegate as an `Arc<dyn Agent<In = A::In, Out = A::Out>>`, for code that asks for it by its input
+    /// and output.
     fn by_signature(&self, above: &Placement) -> Box<dyn Any>;
 }
 
-/// Returns `true` if one of the patterns matches `tool`.
+/// Returns `true` if one of the patterns matches the name `tool`.
 fn meant(names: &[Pattern], tool: &str) -> bool {
     names.iter().any(|name| name.matches(tool))
 }
 
-/// Returns the name of an agent as models can write it: `parse > plan` becomes `parse_plan`.
+/// Returns the name by which models call an agent, in characters that they can write: `parse > plan` becomes
+/// `parse_plan`.
 pub(crate) fn tool_name(agent: &str) -> String {
     let words = agent
         .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_');

@@ -31,17 +31,17 @@ pub struct Profile {
     pub(crate) code: Effects,
     /// Is `true` if the agent is made of other agents, which the grants of a place do not reach.
     pub(crate) is_composite: bool,
-    /// Root of the team, if the agent is a team.
+    /// Root of the team, if the agent is a team; else `None`.
     pub(crate) team: Option<Arc<Placement>>,
     /// Teams among the parts of a composite; each team has grants of its own.
     pub(crate) teams: Vec<Arc<Placement>>,
-    /// Defects that keep the agent from working.
+    /// Defects that keep the agent from working, each with its remedy.
     pub(crate) defects: Vec<Defect>,
-    /// Is `true` if the agent brings a model, which also drives the agents below it that bring none.
+    /// Is `true` if the agent brings a model of its own, which also drives the agents below it that bring none.
     pub(crate) brings_model: bool,
     /// Texts of the defects that the agent has unless a model from outside drives it.
     pub(crate) needs_model: Vec<String>,
-    /// Form of the input as a repair agent.
+    /// Form in which the agent gets its input as a repair agent: the text that failed, or the report.
     pub(crate) repair_input: RepairInput,
     /// Name of the input, for models that call the agent as a delegate.
     pub(crate) input_name: Cow<'static, str>,
@@ -51,11 +51,12 @@ pub struct Profile {
     pub(crate) claims: Vec<String>,
 }
 
-/// Defect that keeps an agent from working.
+/// Defect that keeps an agent from working: its text, and what would mend it.
 #[derive(Clone, Debug)]
 pub(crate) struct Defect {
     pub(crate) text: String,
-    /// Names of tools that are missing; a delegate with such a name mends the defect.
+    /// Names of the tools that are missing. In a team, a delegate with such a name mends the defect. `None` if it is no
+    /// defect of that kind.
     pub(crate) lacks: Option<Pattern>,
 }
 
@@ -75,7 +76,7 @@ impl Defect {
 /// Tool in an agent's profile: the tool itself, or what is known of it before the agent runs.
 #[derive(Clone)]
 pub(crate) enum OwnTool {
-    /// The tool itself, which the agent holds.
+    /// The tool itself, as the agent has it.
     Held(SharedTool),
     /// Name and effects of a tool, from the profile of an agent that was written by hand.
     Named { name: String, effects: Effects },
@@ -92,7 +93,7 @@ impl OwnTool {
         }
     }
 
-    /// Returns `true` if the name matches the pattern, or that of a tool that will be listed may do so.
+    /// Returns `true` if the tool's name matches the pattern, or may do so in case of a tool that a source will list.
     pub(crate) fn may_match(&self, pattern: &Pattern) -> bool {
         match self {
             OwnTool::Listed(names) => names.overlaps(pattern),
@@ -113,7 +114,8 @@ impl OwnTool {
         }
     }
 
-    /// Returns `true` if the agent may use the tool without a grant that names it.
+    /// Returns `true` if the agent may use the tool in a team even if no grant names it, such as one for its own
+    /// memory.
     pub(crate) fn innate(&self) -> bool {
         self.tool().is_some_and(|tool| tool.spec().innate)
     }
@@ -145,7 +147,7 @@ impl std::fmt::Debug for OwnTool {
 }
 
 impl Placement {
-    /// Returns the first tool for which `is` returns `true`, at this place or below.
+    /// Returns the first tool for which `is` returns `true`, at this place or below; `None` if there is none.
     fn find_tool(&self, is: &dyn Fn(&SharedTool) -> bool) -> Option<SharedTool> {
         let place = self.inner();
         let mut own = place.usable().filter_map(OwnTool::tool);
@@ -160,7 +162,7 @@ impl Placement {
 }
 
 impl Placement {
-    /// Returns `true` if this place or one below it asks before each call of the tool.
+    /// Returns `true` if this place or one below it demands an approval of each call of the tool.
     fn confirms_below(&self, tool: &str) -> bool {
         let place = self.inner();
         let mut delegates = place.delegates.iter();
@@ -261,7 +263,7 @@ impl Profile {
         }
     }
 
-    /// Creates the profile of an agent that acts only through these tools.
+    /// Creates the profile of an agent that acts on the world only through these tools.
     pub(crate) fn driven(tools: &ToolSet, budget: &Budget) -> Self {
         let bare = Profile {
             code: Effects::None,
@@ -286,7 +288,7 @@ impl Profile {
     }
 
     /// Creates the profile of a composite from the profiles of its parts, the first part first. All tools of the parts
-    /// are merged, but teams among the parts are kept as teams.
+    /// are merged, but teams among the parts stay teams.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Profile>) -> Self {
         let mut whole = Profile {
             code: Effects::None,
@@ -319,7 +321,7 @@ impl Profile {
         whole
     }
 
-    /// Adds the profile of an agent that may take the place of this one.
+    /// Adds the profile of an agent that may take the place of this one, as by a hand-off.
     pub(crate) fn followed_by(mut self, next: Profile) -> Self {
         self.code = self.code.max(next.code);
         self.teams.extend(next.team.into_iter().chain(next.teams));
@@ -336,7 +338,7 @@ impl Profile {
         self
     }
 
-    /// Adds a tool to the profile.
+    /// Declares a tool of the agent by its name and its effects.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>, effects: Effects) -> Self {
         self.tools.push(OwnTool::Named {
@@ -346,7 +348,7 @@ impl Profile {
         self
     }
 
-    /// Adds a skill, together with the names of the tools it is limited to, if it is limited.
+    /// Declares a skill of the agent, with the names of the tools that it is limited to; `None` if it is not limited.
     #[must_use]
     pub fn skill(mut self, name: impl Into<String>, tools: Option<Vec<String>>) -> Self {
         self.skills.push(OwnSkill {
@@ -356,7 +358,7 @@ impl Profile {
         self
     }
 
-    /// Sets the budget that the agent itself has.
+    /// Sets the budget that the agent itself has, without that of its place.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
@@ -379,13 +381,13 @@ impl Profile {
         self
     }
 
-    /// Declares that the agent runs code of unknown effects, so that it may write.
+    /// Declares that the agent runs code of unknown effects, so that it counts as one that writes.
     pub(crate) fn with_code(mut self) -> Self {
         self.code = Effects::Writes;
         self
     }
 
-    /// Creates the profile of the team whose root has this place.
+    /// Creates the profile of a team from the place of its root.
     pub(crate) fn of_team(root: Arc<Placement>) -> Self {
         let mut profile = root.profile.clone();
         profile.tools.retain(|tool| root.has(tool));
@@ -425,8 +427,8 @@ impl Profile {
             .or_else(|| self.find(&|tool| tool.spec().own_name() == name && of_version(tool)))
     }
 
-    /// Returns `true` if a place in the agent's known teams asks before each call of this tool. `tool` is the name that
-    /// models know.
+    /// Returns `true` if a place in the agent's known teams demands an approval of each call of this tool. `tool` is
+    /// the name that models know.
     pub fn confirms(&self, tool: &str) -> bool {
         let mut teams = self.team.iter().chain(&self.teams);
         teams.any(|team| team.confirms_below(tool))

@@ -19,7 +19,8 @@ pub(super) fn placed_twice(name: &str, other: &str) -> String {
 pub(super) const TEAM_OF_ITS_OWN: &str = "it is a team of its own; set its grants, its confirmations and its delegates where that team is put together";
 pub(super) const GRANTED_TO_A_COMPOSITION: &str = "it is composed of other agents, and what is granted at its place reaches none of them; grant it to the part that is meant: `a.then(structure!(b.grants([..])))`";
 
-/// `bounds` are the bounds in words, such as `3 turns`.
+/// Text of the defect of a composition with bounds that its parts do not share. `bounds` are the bounds in words, such
+/// as `3 turns`.
 pub(super) fn bounds_of_a_composition(bounds: &[String]) -> String {
     let bounds = bounds.join(", ");
     format!(
@@ -27,7 +28,8 @@ pub(super) fn bounds_of_a_composition(bounds: &[String]) -> String {
     )
 }
 
-/// `own` and `limit` are bounds in words, and `above` is the agent that has the lower one.
+/// Text of the defect of a budget above that of an agent further up. `own` and `limit` are bounds in words, and `above`
+/// is the agent that has the lower one.
 pub(super) fn above_budget(own: &str, above: &str, limit: &str) -> String {
     format!("its budget of {own} is above that of `{above}`, {limit}; allow at most as much")
 }
@@ -65,14 +67,14 @@ pub(super) fn granted_and_confirmed(name: &Pattern) -> String {
     format!("`{name}` is both granted and confirmed; keep one")
 }
 
-/// `above` is the agent whose grants are the limit.
+/// Text of the defect of a grant beyond those of the agent `above`.
 pub(super) fn beyond_grants(name: &Pattern, above: &str) -> String {
     format!(
         "`{name}` is beyond what `{above}` is granted; grant it there as well, or leave it out here"
     )
 }
 
-/// `above` is the agent whose grants are the limit.
+/// Text of the defect of a place without grants below the agent `above`, which has some.
 pub(super) fn all_tools_beyond_grants(tools: &[&str], above: &str) -> String {
     let tools = tools.join("`, `");
     format!(
@@ -80,7 +82,7 @@ pub(super) fn all_tools_beyond_grants(tools: &[&str], above: &str) -> String {
     )
 }
 
-/// `above` is the agent that needs a confirmation for the tool.
+/// Text of the defect of a tool without confirmation, which the agent `above` has only with one.
 pub(super) fn unconfirmed(above: &str, tool: &str) -> String {
     format!("`{above}` has `{tool}` with confirmation only; confirm it here as well")
 }

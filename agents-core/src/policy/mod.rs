@@ -100,10 +100,10 @@ use std::{fmt, sync::Arc};
 /// # shared(Arc::new(read_only()));
 /// ```
 pub trait Policy: Send + Sync + 'static {
-    /// Decides whether an action may happen.
+    /// Decides whether an action may happen. The strictest verdict of all policies counts.
     fn judge(&self, action: &Action<'_>) -> Verdict;
 
-    /// Returns the name of the policy, if it has one. [`named`] gives a name to a closure.
+    /// Returns the name of the policy; `None` if it has none. [`named`] gives a name to a closure.
     ///
     /// A stored run is not resumed without a policy of each name that it had. A run with a journal therefore
     /// refuses a policy without a name.
@@ -166,15 +166,15 @@ pub enum Verdict {
     ///
     /// A model call that needs approval is denied, because no person can approve one.
     Confirm,
-    /// The action is denied, and is not done.
+    /// The policy denies the action, which is not done.
     Deny {
-        /// Reason of the denial, which the model is told.
+        /// Reason why the policy denies the call, which the model is told.
         reason: String,
     },
 }
 
 impl Verdict {
-    /// Creates a denial with this reason.
+    /// Creates the verdict that denies an action, with this reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Verdict::Deny {
             reason: reason.into(),
@@ -203,9 +203,9 @@ impl Verdict {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
-    /// A model is about to be asked.
+    /// A model is about to be asked, with this request.
     Model(ModelCall<'a>),
-    /// A tool is about to be executed.
+    /// A tool is about to be executed, with this call.
     Tool(ToolUse<'a>),
 }
 
@@ -247,7 +247,7 @@ pub struct ToolUse<'a> {
     pub scope: &'a Scope,
 }
 
-/// Policies that a run asks before each action.
+/// Policies of a run, which are asked before each action.
 #[derive(Clone, Default)]
 pub(crate) struct Policies(Vec<Arc<dyn Policy>>);
 
@@ -256,7 +256,7 @@ impl Policies {
         self.0.push(Arc::new(policy));
     }
 
-    /// Puts the policies of the outer run first; they hold in this run, too.
+    /// Puts the policies of the run around this one first; they hold in this run, too.
     pub(crate) fn inherit(&mut self, outer: &Policies) {
         self.0.splice(..0, outer.0.iter().cloned());
     }
@@ -276,13 +276,13 @@ impl Policies {
         self.0.iter().all(|policy| policy.name().is_some())
     }
 
-    /// Returns `true` if a policy does not want models to be offered this tool. A policy that panics denies the calls.
+    /// Returns `true` if a policy forbids that models are offered this tool. A policy that panics denies the calls.
     pub(crate) fn withhold(&self, tool: &ToolSpec) -> bool {
         let mut policies = self.0.iter();
         policies.any(|policy| guarded(|| policy.withholds(tool)).unwrap_or_default())
     }
 
-    /// Returns the strictest verdict of all policies.
+    /// Returns the strictest verdict of all policies about an action.
     pub(crate) fn judge(&self, action: &Action<'_>) -> Verdict {
         let mut strictest = Verdict::Allow;
         for policy in &self.0 {

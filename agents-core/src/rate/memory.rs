@@ -35,11 +35,11 @@ pub struct MemoryLimiter {
     used: Mutex<Used>,
 }
 
-/// Time at which everything used will be available again, by index of the limit, tenant and tool.
+/// Time at which all permissions will be available again, by index of the limit, tenant and tool.
 #[derive(Default)]
 struct Used {
     until: HashMap<(usize, String, String), Instant>,
-    /// Number of entries at which entries are removed whose limits have filled up again.
+    /// Number of entries at which those are removed whose limits have filled up again, so that memory stays bounded.
     sweep_at: usize,
 }
 

@@ -76,7 +76,7 @@ impl<L: RateLimiter + ?Sized> RateLimiter for Arc<L> {
     }
 }
 
-/// Longest period: a clock cannot represent the end of an arbitrary one.
+/// Longest period of a rate: a clock cannot represent the end of an arbitrary one.
 const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// Maximum rate of executions, with bursts: up to `times` in a row, then as fast as they are refilled. The refill is

@@ -25,16 +25,16 @@ pub enum Backoff {
     None,
     /// Constant wait before each further execution.
     Constant(Duration),
-    /// A random part of a bound that doubles each time up to a cap ("full jitter").
+    /// A random time between nothing and a bound that doubles with each execution up to a cap ("full jitter").
     Exponential {
-        /// Longest wait that is possible before the second execution.
+        /// Longest wait before the second execution of a call. The real wait is chosen at random up to it.
         base: Duration,
-        /// Longest wait that is possible before any execution.
+        /// Longest wait before any execution of a call, at which the growth of the waits ends.
         cap: Duration,
     },
 }
 
-/// Longest wait that a failure may ask for, unless the back-off allows a longer one.
+/// Longest wait that a failure may ask for by its `retry_after`, unless the back-off allows a longer one.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Creates an exponential back-off from 100 ms up to one minute, with full jitter.
@@ -112,8 +112,8 @@ impl Backoff {
         }
     }
 
-    /// Returns the wait after the execution of this number, unless the failure asks for another. `chance` is random,
-    /// from 0 to 1.
+    /// Returns the wait after the execution of this number, unless the failure asks for another (`asked`). `chance` is
+    /// random, from 0 to 1.
     pub(crate) fn wait(self, executions: u32, asked: Option<Duration>, chance: f64) -> Duration {
         if let Some(asked) = asked {
             return asked.min(self.longest());
@@ -124,7 +124,7 @@ impl Backoff {
         }
     }
 
-    /// Returns the longest wait that a failure may ask for.
+    /// Returns the longest wait that a failure may ask for under this back-off.
     fn longest(self) -> Duration {
         match self {
             Backoff::None => LONGEST,

@@ -26,7 +26,7 @@ pub struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// Pairs a text with its schema.
+    /// Pairs a text of a model with the schema that it should follow.
     pub fn new(text: &'a str, schema: &'a Value) -> Self {
         Raw { text, schema }
     }
@@ -124,14 +124,14 @@ impl ErrorContext {
         }
     }
 
-    /// Sets the arguments of the call.
+    /// Sets the arguments of the failed call.
     #[must_use]
     pub fn with_args(mut self, args: &Value) -> Self {
         self.args = Json::of(args).ok();
         self
     }
 
-    /// Sets the number of executions so far.
+    /// Sets the number of executions of the call so far.
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> Self {
         self.attempt = attempt;
@@ -157,7 +157,7 @@ impl ErrorContext {
         &self.tool
     }
 
-    /// Returns the arguments of the call, if they could be read.
+    /// Returns the arguments of the failed call; `None` if they could not be read.
     pub fn args(&self) -> Option<&Json> {
         self.args.as_ref()
     }
@@ -209,8 +209,8 @@ impl ErrorContext {
     }
 }
 
-/// Passes a failure to arms whose error type is `E`. Returns `None` if there is no such failure: the call was denied,
-/// or the live error is gone.
+/// Passes a failure of a call to arms whose error type is `E`, and returns their result. Returns `None` if they cannot
+/// be asked: the call was denied, or the live error is gone.
 pub(crate) fn with_error<E: 'static, R>(
     error: &ToolError,
     schema: &Value,
@@ -222,7 +222,7 @@ pub(crate) fn with_error<E: 'static, R>(
     }
 }
 
-/// Passes a failure to arms that serve tools of any error type.
+/// Passes a failure of a call to an agent's arms, which serve tools of any error type; `None` as in [`with_error`].
 pub(crate) fn with_any_error<R>(
     error: &ToolError,
     schema: &Value,

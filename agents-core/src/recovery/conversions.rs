@@ -12,7 +12,7 @@ use std::borrow::Cow;
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait IntoText {
-    /// Converts into the text, if there is one.
+    /// Converts the value into the new text; `None` if there is none, and the next step is taken.
     fn into_text(self) -> Option<String>;
 }
 
@@ -63,11 +63,11 @@ impl<E> IntoText for Result<String, E> {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait IntoValue {
-    /// Converts into the value, if there is one.
+    /// Converts the value into the new value; `None` if there is none, and the next step is taken.
     fn into_value(self) -> Option<Value>;
 }
 
-/// Converts into JSON's `null`: a value, and not the lack of one.
+/// Gives JSON's `null` as the value, which is not the lack of one.
 #[diagnostic::do_not_recommend]
 impl IntoValue for () {
     fn into_value(self) -> Option<Value> {

@@ -3,43 +3,43 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, marker::PhantomData};
 
-/// Step of a decision, as data: repair agents are named, not run.
+/// Step of a decision about a failure, as data: repair agents are named, not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStep {
-    /// Replaces the text that failed; `None` falls through.
+    /// Replaces the text that failed by this one; with `None` the next step is taken.
     Fix(Option<String>),
-    /// Asks a repair agent for new text.
+    /// Asks a repair agent for new arguments or a new answer.
     Ask {
-        /// Repair agent that is asked for new text.
+        /// Repair agent that is asked for new arguments or a new answer.
         fixer: RepairAgentRef,
         /// Number of times that the repair agent may be asked about one call or one final answer.
         retries: u32,
     },
-    /// Replaces the offending value; `None` falls through.
+    /// Replaces the value at fault by this one; with `None` the next step is taken.
     Sanitize(Option<Value>),
     /// Executes the call again with the same arguments.
     Retry {
-        /// Maximum number of executions of the call in all.
+        /// Maximum number of executions of the call in all, the failed ones included.
         max_attempts: u32,
-        /// Wait before each further execution.
+        /// Wait before each further execution of the call.
         backoff: Backoff,
     },
     /// Reports the failure to the model, with this hint.
     Feedback(String),
     /// Escalates the failure to the agent above.
     Escalate {
-        /// Reason that the agent above is told.
+        /// Reason for the escalation, which the agent above is told.
         reason: String,
-        /// Severity that the agent above is told.
+        /// Severity of the escalation, which the agent above is told.
         severity: Severity,
     },
-    /// Ends the whole run.
+    /// Ends the whole run with an error.
     Throw {
-        /// Reason for which the run ends.
+        /// Reason for which the decision ends the run.
         reason: String,
     },
-    /// Asks the next layer of handlers.
+    /// Asks the next layer of handlers, such as the agent's own after the tool's.
     Inherit,
 }
 
@@ -159,7 +159,8 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// Changes the last step. A modifier belongs to the verb before it; after any other verb it changes nothing.
+    /// Changes the last step, as a modifier does: it belongs to the verb before it, and changes nothing after any
+    /// other.
     fn last(mut self, change: impl FnOnce(&mut PlanStep)) -> Self {
         if let Some(step) = self.steps.last_mut() {
             change(step);
@@ -245,10 +246,10 @@ impl<K> PartialEq<Decision<K>> for Plan {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait IntoDecision<K> {
-    /// Converts into the decision, if there is one.
+    /// Converts the value of the arm into a decision; `None` if the next layer is to be asked.
     fn into_decision(self) -> Option<Decision<K>>;
 
-    /// Converts into a [`Plan`], if there is a decision; generated code calls it.
+    /// Converts the value of the arm into a [`Plan`]; `None` if the next layer is to be asked. Generated code calls it.
     fn into_plan(self) -> Option<Plan>
     where
         Self: Sized,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{any::Any, fmt, sync::Arc};
 
-/// Author of the model's text, as named to repair agents.
+/// Name of the model as the author of a text, in reports for repair agents.
 pub(crate) const THE_MODEL: &str = "the model";
 
 /// Input of a repair agent: the text that failed, the reason, and the tries before.
@@ -87,14 +87,14 @@ pub struct FailedRepair {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairInput {
-    /// The text that failed and nothing else: [`Repair::raw`].
+    /// The repair agent is given the text that failed and nothing else: [`Repair::raw`].
     Raw,
     /// The whole [`Repair`] in words: the tool, the error, the schema, and the tries before.
     Report,
 }
 
 impl RepairInput {
-    /// Converts a repair into an agent's input. Only an input of type `String` can be the bare text.
+    /// Converts the report into the input of a repair agent. Only an input of type `String` can be the bare text.
     pub(crate) fn of<I: From<Repair> + 'static>(self, repair: Repair) -> I {
         let mut raw = (self == RepairInput::Raw).then(|| repair.raw.clone());
         let raw: Option<&mut Option<I>> = (&mut raw as &mut dyn Any).downcast_mut();
@@ -102,7 +102,7 @@ impl RepairInput {
     }
 }
 
-/// Writes what failed in words, as the input of a repair agent that takes a `String`.
+/// Writes the report in words, as the input of a repair agent that takes a `String`.
 impl From<Repair> for String {
     fn from(repair: Repair) -> String {
         repair.to_string()
@@ -174,7 +174,7 @@ pub trait Fixer: Send + Sync + 'static {
 
 pub(crate) type SharedFixer = Arc<dyn Fixer>;
 
-/// Reference to a repair agent by name.
+/// Reference to a repair agent by its name.
 ///
 /// A reference made in this process holds the agent itself. A reference read from a stored run is looked up among the
 /// agent's `fixers`.
@@ -216,7 +216,7 @@ impl fmt::Debug for RepairAgentRef {
     }
 }
 
-/// Reason why a repair agent gave no text.
+/// Reason why a repair agent gave no text, which decides how the recovery goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FixError {
@@ -229,12 +229,12 @@ pub(crate) enum FixError {
         reason: String,
         severity: crate::Severity,
     },
-    /// The repair agent ended the run.
+    /// The repair agent ended the run, for this reason.
     Thrown(String),
 }
 
 impl FixError {
-    /// Returns only the reason why there is no text.
+    /// Returns the reason in words why there is no text.
     pub(crate) fn reason(&self) -> &str {
         match self {
             FixError::Failed(why) | FixError::Unable(why) | FixError::Thrown(why) => why,

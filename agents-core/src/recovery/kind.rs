@@ -11,7 +11,7 @@
 /// assert_eq!(to_a_person::<InvalidArgs>("unreadable"), escalate("invalid_args: unreadable").severity(Severity::Critical));
 /// ```
 pub trait Kind: 'static {
-    /// Name of the kind in `on_error`.
+    /// Name of the kind in `on_error`, such as `invalid_args`.
     const NAME: &'static str;
 }
 
@@ -45,7 +45,7 @@ impl Kind for InvalidOutput {
     const NAME: &'static str = "invalid_output";
 }
 
-/// Implemented for the failure kind to which [`retry`](super::retry) applies.
+/// Kinds of failure after which [`retry`](super::retry) makes sense: failed executions.
 #[diagnostic::on_unimplemented(
     message = "`retry` means nothing here: the same text would fail the same way",
     label = "only an `execution_error` arm can `retry`",
@@ -57,7 +57,7 @@ pub trait CanRetry: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanRetry for Execution {}
 
-/// Implemented for the failure kind to which [`sanitize`](super::sanitize) applies.
+/// Kinds of failure after which [`sanitize`](super::sanitize) makes sense: objects with a value at fault.
 #[diagnostic::on_unimplemented(
     message = "`sanitize` means nothing here: no single value is at fault",
     label = "only a `deserialization_error` arm can `sanitize`",
@@ -69,8 +69,8 @@ pub trait CanSanitize: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanSanitize for Deserialization {}
 
-/// Implemented for tools that may be executed again when the effect of an execution is not known. These tools do not
-/// write, or are `idempotent`.
+/// Tools that may be executed again when the effect of an execution is not known. They do not write, or are
+/// `idempotent`; macros implement the trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` writes, so running it again could apply it twice",
     label = "this tool is neither free of writes nor `idempotent`",
@@ -85,7 +85,7 @@ pub trait RetrySafe {
     fn check() {}
 }
 
-/// Implemented for tools whose function returns a `Result`; no other tool can fail with `Returned`.
+/// Tools whose function returns a `Result`, and which alone can fail with `Returned`; macros implement the trait.
 #[diagnostic::on_unimplemented(
     message = "the function of `{Self}` gives no `Result`, so nothing is ever `Returned`",
     label = "this never happens",

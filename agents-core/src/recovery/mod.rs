@@ -51,13 +51,13 @@ pub use verbs::{
     coerce, escalate, feedback, fix, fix_with, inherit, lenient, retry, sanitize, throw,
 };
 
-/// Kinds of failure, under the names that arms have.
+/// Kinds of failure, under the names that the arms of `on_error` have.
 #[doc(hidden)]
 pub mod kinds {
     pub use super::{Deserialization, Execution, InvalidArgs, InvalidOutput};
 }
 
-/// Names that are in scope within arms.
+/// Names that are in scope within the arms of `on_error`.
 #[doc(hidden)]
 pub mod vocabulary {
     pub use super::{

@@ -34,11 +34,11 @@ pub struct ApprovalRequest {
     /// arguments change.
     #[serde(default)]
     pub id: String,
-    /// Name of the calling agent.
+    /// Name of the agent that makes the call.
     pub agent_name: String,
-    /// Name of the tool.
+    /// Name of the tool that is called.
     pub tool_name: String,
-    /// Version of the tool.
+    /// Version of the tool that is called.
     #[serde(default)]
     pub tool_version: String,
     /// Arguments with which the call would run, repairs included.
@@ -49,16 +49,16 @@ pub struct ApprovalRequest {
     /// Origins of the [known](crate::evidence::Known) values among the arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<Origin>,
-    /// Declared effects of the tool.
+    /// Effects on the outside world that the tool declares.
     pub effects: Effects,
-    /// Risk of the call.
+    /// Risk of the call: how much a mistake would cost.
     pub risk: Risk,
-    /// Effect of the call in words, if the tool declares them.
+    /// Words that say what the call would do; `None` if the tool does not declare them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect_description: Option<String>,
     /// Id of the call's receipt. If code runs a delegate, the delegate's place in the run.
     pub call_id: String,
-    /// Reasons why the call needs approval.
+    /// Reasons why a person has to approve the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<ApprovalReason>,
     /// Is `true` if the effects of the tool leave the organisation.
@@ -67,8 +67,8 @@ pub struct ApprovalRequest {
     /// Is `true` if the tool declares that the effect of a call cannot be undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub irreversible: bool,
-    /// Id of the earlier request that this one follows. Its approver gave these arguments, but may not approve calls of
-    /// their risk.
+    /// Id of the earlier request that this one follows; `None` if there is none. The approver of that request gave
+    /// these arguments, but may not approve calls of their risk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
     /// Question that the call asks. It is set for a call of [`Ask`](crate::tool::Ask), which needs an
@@ -120,7 +120,7 @@ impl ApprovalRequest {
     }
 }
 
-/// Answer of an [`Approver`].
+/// Answer of an [`Approver`] to a request: may the call run?
 ///
 /// ```
 /// # use agents_core as agents;
@@ -139,14 +139,14 @@ impl ApprovalRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// The call may run.
+    /// The call may run with its arguments.
     Approve,
     /// The call may run with other arguments than its own; [`approve_with`](Approval::approve_with) creates this
     /// approval.
     ///
     /// The arguments are read strictly, and pass the run's policies. If they do not fit, the call is denied.
     ApproveWith {
-        /// Arguments with which the call runs.
+        /// Arguments with which the call runs in place of its own.
         args: Json,
     },
     /// The question of the call is answered; [`answer`](Approval::answer) creates this approval.
@@ -158,7 +158,7 @@ pub enum Approval {
     },
     /// The call may not run, and the model is told why.
     Deny {
-        /// Reason of the denial.
+        /// Reason of the denial, which the model is told.
         reason: String,
     },
     /// The call may not run with these arguments. The model is told what to change, and may make a changed call.
@@ -168,7 +168,7 @@ pub enum Approval {
     },
     /// The call may not run: nobody decided in time, or the approval was not used in time. The model is told so.
     Expired {
-        /// Description of what was not done in time.
+        /// Text that says what was not done within the time limit, for the error.
         reason: String,
     },
 }
@@ -268,7 +268,7 @@ impl Approval {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalDecision {
-    /// Answer of the approver.
+    /// Answer of the approver: may the call run?
     pub approval: Approval,
     /// Name of the person or program that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -330,7 +330,7 @@ impl From<Approval> for ApprovalDecision {
     note = "a closure is `|request: ApprovalRequest| async move {{ Approval::Approve }}`"
 )]
 pub trait Approver: Send + Sync + 'static {
-    /// Decides about one call.
+    /// Decides about one call. The run waits for the returned future, without a limit of its own.
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, ApprovalDecision>;
 
     /// Returns `true` if the approver itself lets a question [expire](Approval::Expired) when its time is over. By default,

@@ -25,9 +25,9 @@ pub enum ApprovalReason {
     Condition,
     /// The agent's place in its team demands approval: `.confirm([..])`.
     Place,
-    /// A policy of the run demands approval.
+    /// A policy of the run demands approval of the call.
     Policy,
-    /// An earlier execution of the tool may have taken effect.
+    /// An earlier execution of the tool may have taken effect, and nobody has found out yet.
     InDoubt,
     /// An equal call has run in this run before.
     Repeated(EarlierExecution),
@@ -72,7 +72,7 @@ impl fmt::Display for ApprovalReason {
     }
 }
 
-/// Execution of the same call earlier in the run.
+/// Execution of an equal call (same tool, same arguments) earlier in the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlierExecution {
@@ -82,9 +82,9 @@ pub struct EarlierExecution {
     /// Time at which the execution began; `None` if it has not begun yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// Outcome of the execution.
+    /// Outcome of the execution, as far as it is known.
     pub outcome: EarlierOutcome,
-    /// Id of the receipt of its call.
+    /// Id of the receipt of the call that was executed.
     pub call_id: String,
     /// Id of the request for approval that belongs to that call.
     pub request: String,
@@ -92,18 +92,18 @@ pub struct EarlierExecution {
     pub attempt: u32,
 }
 
-/// Outcome of an [`EarlierExecution`].
+/// Outcome of the execution that an [`EarlierExecution`] tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EarlierOutcome {
-    /// The execution is not over, or its end is not recorded.
+    /// The execution goes on, or its end is not recorded.
     Open,
-    /// The tool returned an output.
+    /// The earlier execution returned an output.
     Succeeded,
-    /// The tool failed.
+    /// The earlier execution failed.
     Failed,
-    /// The effect of the tool is not known.
+    /// The execution was cut off, so that nobody knows whether the tool took effect.
     Unknown,
 }
 

@@ -102,7 +102,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 /// # }
 /// ```
 pub trait Clock: Send + Sync + 'static {
-    /// Returns the current time.
+    /// Returns the time that facts, events and receipts of a run are given.
     fn now(&self) -> Timestamp;
 
     /// Returns the id for a new run; by default, a UUID of version 7. A stored run that goes on keeps its id.
@@ -121,7 +121,7 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
     }
 }
 
-/// System clock, with version 7 UUIDs as run ids.
+/// Clock of the system; ids of runs are UUIDs of version 7.
 ///
 /// ```
 /// # use agents_core as agents;

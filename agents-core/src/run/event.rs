@@ -35,27 +35,27 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 /// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
-    /// Id of the run.
+    /// Id of the run to which the event belongs.
     pub run_id: Arc<str>,
     /// Number of the event among those of its run in this process, from 1.
     pub seq: u64,
-    /// Time of the event.
+    /// Time at which the event happened, by the run's clock.
     pub at: Timestamp,
-    /// Name of the agent concerned.
+    /// Name of the agent that the event concerns.
     pub agent: Arc<str>,
-    /// Nesting depth of that agent; 0 for the one that was run.
+    /// Nesting depth of that agent; 0 for the agent that was run.
     pub depth: u32,
     /// Place of the agent or of the call in the run, a prefix of the places of everything within
     /// it.
     ///
     /// All events of one call have the same place.
     pub place: String,
-    /// Kind of the event, with its data.
+    /// Kind of the event: what happened, with its data.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// Event in its serialized form. Its data may be text that only its kind can read.
+/// Event as it is serialized. Its data may be text that only its kind can read.
 #[derive(Deserialize)]
 struct Written<'a> {
     run_id: Arc<str>,
@@ -127,23 +127,23 @@ impl<'de> Deserialize<'de> for Event {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum EventKind {
-    /// The run started.
+    /// The run started. It is the first event of each run.
     RunStarted {
-        /// Id of the run.
+        /// Id of the run that started.
         run_id: Arc<str>,
     },
     /// A nested agent started: an agent that a tool, a repair or another agent runs.
     AgentStarted,
-    /// The skill that answers the input was chosen.
+    /// The skill of the agent that answers the input was chosen.
     SkillChosen {
-        /// Name of the skill.
+        /// Name of the skill that was chosen to answer.
         skill: String,
     },
     /// A person has given the agent an instruction, which it is told with its next request to the model.
     Instructed(Instruction),
     /// The conversation was handed to another agent, which answers in place of this one.
     HandedOff {
-        /// Name of the other agent.
+        /// Name of the agent that was handed the conversation, and answers from now on.
         to: String,
     },
     /// The conversation was shortened before a request, by the `context` of the agent.
@@ -161,7 +161,7 @@ pub enum EventKind {
     ModelRequested {
         /// Number of the agent's turn, from 1.
         turn: u32,
-        /// Id of the model.
+        /// Id of the model that is asked.
         model: String,
         /// Is `true` if the model is asked to choose one of the agent's skills.
         choosing: bool,
@@ -170,13 +170,13 @@ pub enum EventKind {
     Text(String),
     /// A piece of the model's reasoning, while the model writes it.
     Thinking(String),
-    /// A model replied.
+    /// A model replied to a request.
     ModelReplied {
-        /// Number of the agent's turn, from 1.
+        /// Number of the agent's turn in which the model replied, from 1.
         turn: u32,
         /// Number of tool calls in the reply.
         calls: usize,
-        /// Reason why the model stopped.
+        /// Reason why the model stopped writing its reply.
         finish: FinishReason,
         /// Tokens that the reply used.
         usage: Usage,
@@ -185,7 +185,7 @@ pub enum EventKind {
     CallStarted {
         /// Id by which the model knows the call. The call's receipt has another id, the `call_id`.
         tool_call_id: String,
-        /// Name of the tool.
+        /// Name of the called tool.
         tool: String,
         /// Arguments, as the model sent them.
         arguments: String,
@@ -197,18 +197,18 @@ pub enum EventKind {
     CallRepaired {
         /// Id by which the model knows the call. The call's receipt has another id, the `call_id`.
         tool_call_id: String,
-        /// Name of the tool.
+        /// Name of the called tool.
         tool: String,
         /// Changes since the last text, which the model or a repair gave. The receipt has all changes of the call.
         repairs: Repairs,
     },
-    /// The approver is asked about a call.
+    /// The approver is asked whether a call may run.
     ApprovalRequested(ApprovalRequest),
-    /// The approver decided about a call.
+    /// The approver decided whether a call may run.
     ApprovalDecided {
-        /// Id of the call's receipt.
+        /// Id of the receipt of the call that was decided about.
         call_id: Arc<str>,
-        /// Decision of the approver.
+        /// Decision of the approver: whether the call may run.
         approval: Approval,
         /// Name of the person or program that decided, if the approver gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -216,37 +216,37 @@ pub enum EventKind {
     },
     /// An execution of a tool starts.
     AttemptStarted {
-        /// Id of the call's receipt.
+        /// Id of the receipt of the call that is executed.
         call_id: Arc<str>,
-        /// Name of the tool.
+        /// Name of the tool that is executed.
         tool: String,
-        /// Number of the execution, from 1.
+        /// Number of the execution among those of its call, from 1.
         attempt: u32,
     },
-    /// A tool asked for a secret.
+    /// A tool asked for a secret, and was given it or not.
     SecretLookup {
-        /// Id of the call's receipt.
+        /// Id of the receipt of the call whose tool asked.
         call_id: Arc<str>,
-        /// Name of the tool.
+        /// Name of the tool that asked.
         tool: String,
-        /// Name of the secret.
+        /// Name of the secret that the tool asked for.
         name: String,
         /// Scope that the secret belongs to; `None` if the tool was given no secret.
         scope: Option<SecretScope>,
         /// Is `true` if the secret is the organisation's, although a user or a workspace was asked first.
         fallback: bool,
-        /// Reason for which the tool was given no secret.
+        /// Reason why the tool was given no secret; `None` if it was given one.
         reason: Option<String>,
     },
     /// The run waits before it executes a call again.
     BackingOff {
-        /// Name of the tool.
+        /// Name of the tool whose failed call is to be executed again.
         tool: String,
-        /// Length of the wait.
+        /// Length of the wait before the next execution of the call.
         #[serde(rename = "wait_ms", with = "milliseconds")]
         wait: Duration,
     },
-    /// A repair agent is asked.
+    /// A repair agent is asked for a text in place of one that failed.
     FixerRequested {
         /// Name of the tool whose call is repaired, or of the agent whose answer is repaired.
         tool: String,
@@ -255,7 +255,7 @@ pub enum EventKind {
         /// Number of the repair agent's try at this call or answer, from 1.
         attempt: u32,
     },
-    /// A repair agent answered.
+    /// A repair agent answered, or failed to.
     FixerReplied {
         /// Name of the tool whose call is repaired, or of the agent whose answer is repaired.
         tool: String,
@@ -265,7 +265,7 @@ pub enum EventKind {
         answer: Result<String, String>,
         /// Tokens that the repair agent used, charged to the agent that called it.
         tokens: u64,
-        /// Duration of the try.
+        /// Time that the repair agent took for this try.
         #[serde(rename = "took_ms", with = "milliseconds")]
         took: Duration,
     },
@@ -273,9 +273,9 @@ pub enum EventKind {
     CallFailed {
         /// Id by which the model knows the call. The call's receipt has another id, the `call_id`.
         tool_call_id: String,
-        /// Name of the tool.
+        /// Name of the called tool.
         tool: String,
-        /// Error of the call.
+        /// Error with which the call failed at this stage.
         error: ErrorRecord,
     },
     /// The model was given a piece of the agent's knowledge.
@@ -283,9 +283,9 @@ pub enum EventKind {
         /// Name under which the agent offers this piece of knowledge to its model.
         knowledge: String,
     },
-    /// A call is settled; the event holds its receipt.
+    /// A call is settled: its result is final. The event holds its receipt.
     CallEnded(Arc<ToolEnvelope>),
-    /// A failure was escalated.
+    /// A failure was escalated to the agents above.
     Escalated(Box<Escalation>),
     /// The resolution that an agent chose for an escalation is not possible. The escalation is passed on.
     ResolutionRefused(RefusedResolution),
@@ -293,19 +293,19 @@ pub enum EventKind {
     ///
     /// If the model is told of the settlement, or another model goes on, that follows with the next request.
     EscalationSettled(Box<EscalationReceipt>),
-    /// The final answer was changed to fit the agent's `Out`.
+    /// The final answer was changed to fit the agent's `Out`, and is used.
     AnswerRepaired {
-        /// Text that the model wrote.
+        /// Text of the answer as the model wrote it.
         answer: String,
-        /// Changes that were made.
+        /// Changes that the reader has made to the answer's text, so that it fits.
         repairs: Repairs,
     },
     /// A text does not fit as the final answer: the model's, or one that an arm or a repair agent gave in its place.
     /// The agent's arms may still recover it.
     AnswerFailed {
-        /// Text that does not fit.
+        /// Text that does not fit as the answer.
         answer: String,
-        /// Description of what is wrong with the text.
+        /// Description of what is wrong with the text of the answer.
         reason: String,
     },
     /// The final answer does not fit and is returned to the model.
@@ -317,25 +317,25 @@ pub enum EventKind {
     ///
     /// A nested agent that was dropped, because another took over its work or the run ended, has no such event.
     AgentEnded {
-        /// Is `true` if the agent gave an answer.
+        /// Is `true` if the nested agent gave an answer, and `false` if it failed.
         ok: bool,
     },
-    /// The run was stopped before its answer.
+    /// The run was stopped before its answer, for this reason.
     Stopped(Stopped),
     /// The run ends without an answer because its agent failed; it was not stopped.
     Failed {
-        /// Kind of the agent's error.
+        /// Kind of the error with which the nested agent failed.
         kind: ErrorKind,
-        /// Text of the agent's error.
+        /// Text of the error with which the nested agent failed.
         reason: String,
     },
-    /// The run ended.
+    /// The run ended. It is the last event of each run.
     RunEnded {
-        /// Is `true` if the run gave an answer.
+        /// Is `true` if the run gave an answer, and `false` if it failed or was stopped.
         ok: bool,
         /// Is `true` if the answer is [partial](crate::Outcome::partial).
         partial: bool,
-        /// Tokens and requests that the run used.
+        /// Tokens and requests that the run used in all.
         usage: Usage,
         /// Duration of the run. For a resumed run, the time since it was resumed.
         #[serde(rename = "took_ms", with = "milliseconds")]
@@ -343,7 +343,7 @@ pub enum EventKind {
     },
 }
 
-/// Duration as a number of whole milliseconds.
+/// Serialization of a duration as a number of whole milliseconds.
 mod milliseconds {
     use serde::{Deserialize, Deserializer, Serializer};
     use std::time::Duration;

@@ -23,7 +23,7 @@ pub struct Finding {
     /// Name of the person who found it out, if it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Reason or particulars, in words for the model.
+    /// Reason of the finding or particulars, in words for the model; `None` if none were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -54,7 +54,7 @@ impl Finding {
         self
     }
 
-    /// Sets a reason or particulars, in words for the model.
+    /// Sets the reason of the finding or particulars, in words for the model.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
@@ -68,7 +68,7 @@ impl Finding {
 pub struct Findings(Arc<Mutex<BTreeMap<String, Finding>>>);
 
 impl Findings {
-    /// Creates an empty list.
+    /// Creates a list without findings.
     pub fn new() -> Self {
         Findings::default()
     }
@@ -82,7 +82,7 @@ impl Findings {
         self.all().insert(call_id.into(), finding);
     }
 
-    /// Returns the finding about a call.
+    /// Returns the finding about the call whose receipt has this id; `None` if there is none.
     pub(crate) fn of(&self, call: &str) -> Option<Finding> {
         self.all().get(call).cloned()
     }

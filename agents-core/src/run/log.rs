@@ -3,12 +3,12 @@
 use super::{Event, EventKind};
 use tracing::Level;
 
-/// Returns `true` if the log records these lines.
+/// Returns `true` if `tracing` records lines of the level `INFO`, at which events are logged.
 pub(crate) fn logs() -> bool {
     tracing::enabled!(Level::INFO)
 }
 
-/// Writes the line of an event, if it has one.
+/// Writes a log line for an event. Events of some kinds have none.
 pub(crate) fn log(event: &Event) {
     let Event { agent, kind, .. } = event;
     match kind {

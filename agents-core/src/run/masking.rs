@@ -12,7 +12,7 @@ impl Masker {
         }
     }
 
-    /// Returns the same event without secrets.
+    /// Returns the event with its secrets replaced by placeholders.
     pub(crate) fn event(&self, kind: EventKind) -> EventKind {
         match kind {
             EventKind::CallStarted {
@@ -115,7 +115,7 @@ impl Masker {
         }
     }
 
-    /// Returns the same error without secrets. Its sources are kept unless they hold some.
+    /// Returns the same error with its secrets masked. Its sources are kept unless they hold some.
     pub(crate) fn error(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,

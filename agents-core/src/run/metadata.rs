@@ -2,32 +2,32 @@ use super::{Cost, Timestamp, ToolEnvelope};
 use crate::Class;
 use serde::{Deserialize, Serialize};
 
-/// Summary of one receipt for logs and traces.
+/// Summary of a call's receipt for logs, traces and billing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCallMetadata {
-    /// Name of the tool.
+    /// Name of the tool that was called.
     pub tool_name: String,
-    /// Name of the calling agent.
+    /// Name of the agent that made the call.
     pub agent_name: String,
-    /// Duration of the call in milliseconds.
+    /// Duration of the call in milliseconds, waits and repairs included.
     pub latency_ms: u64,
-    /// Is `true` if the call succeeded.
+    /// Is `true` if the call has an output, and `false` if it failed.
     pub ok: bool,
-    /// Class of the error, if the call failed.
+    /// Class of the error with which the call failed; `None` if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_class: Option<Class>,
     /// Id of the trace that the call belongs to.
     pub trace_id: String,
     /// Time at which the agent began to handle the call.
     pub started_at: Timestamp,
-    /// Time at which the call was settled.
+    /// Time at which the result of the call was final.
     pub ended_at: Timestamp,
-    /// Tokens of the models that were asked within the call: by agents in the tool's body, and to repair the call. It is
-    /// absent if only the receipt is known.
+    /// Number of tokens of the models that were asked within the call: by agents in the tool's body, and to repair the
+    /// call. `None` if only the receipt is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Cost of these models, by the run's prices. It is absent if a model among them has no price, or if only the
-    /// receipt is known.
+    /// Cost of the models that worked for the call, by the run's prices. `None` if a model among them has no price, or
+    /// if only the receipt is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }

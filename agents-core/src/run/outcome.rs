@@ -42,24 +42,25 @@ pub struct Outcome<T> {
     /// Is `true` if the answer is incomplete: an agent returned a
     /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut the answer off.
     pub partial: bool,
-    /// Escalations, each with its settlement, in order.
+    /// Escalations of the run, each with the way in which it ended, in order.
     pub escalations: Vec<EscalationReceipt>,
     /// Changes that reading, arms and repair agents made to the final answer, and repairs that failed.
     ///
     /// Changes to answers that went back to the model come first, in order.
     pub repairs: Repairs,
-    /// Reason for which the run was stopped before its answer, as data; `result` has the same as an error.
+    /// Reason why the run was stopped before its answer, as data; `result` has it as an error. `None` if it was not
+    /// stopped.
     pub stopped: Option<Stopped>,
-    /// Receipts of all calls, whether they succeeded or not.
+    /// Answer as text, and the receipts of all calls, whether they succeeded or not.
     pub outputs: AgentOutputs,
-    /// Tokens and requests of all models.
+    /// Tokens and requests of all models that were asked in the run.
     pub usage: Usage,
     /// Total cost by the [prices](crate::agent::Run::price) given; `None` if a model that was asked
     /// has no price.
     pub cost: Option<Cost>,
     /// Id of the run, the same as in logs and traces.
     pub run_id: String,
-    /// Timed steps of the run.
+    /// Timed steps of the run: agents, turns and calls.
     pub trace: Trace,
     /// Answer as data, without secrets: the serialized form of `result`.
     pub(crate) answer: Option<Json>,
@@ -87,53 +88,53 @@ pub struct Outcome<T> {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Stopped {
-    /// A budget was used up.
+    /// The budget of an agent or of the run was used up.
     Budget {
-        /// Name of the agent whose budget it is.
+        /// Name of the agent whose budget was used up.
         agent: String,
-        /// Bound that was reached.
+        /// Bound of the agent's budget that was reached.
         limit: Limit,
     },
     /// A policy refused a model call.
     Denied {
-        /// Name of the agent whose model it is.
+        /// Name of the agent whose request to its model was refused by a policy.
         agent: String,
-        /// Reason of the denial.
+        /// Reason with which the policy refused the model call.
         reason: String,
     },
     /// An agent is put together wrongly and cannot work.
     Unfit {
-        /// Name of the agent that cannot work.
+        /// Name of the agent that cannot work, since it is put together wrongly.
         agent: String,
         /// Description of what is wrong with the agent.
         reason: String,
     },
     /// The journal could not be written.
     Journal {
-        /// Reason why it could not be written.
+        /// Reason why the journal could not be written.
         reason: String,
     },
     /// A run on recorded replies made a request that the recorded run did not make.
     Diverged {
-        /// First difference between the requests of the two runs.
+        /// First difference between the requests of this run and those of the recorded run.
         reason: String,
     },
-    /// The cancellation token was triggered.
+    /// A cancellation token of the run was triggered.
     Cancelled,
     /// An arm, a tool or a repair agent ended the run with `throw`.
     Thrown {
-        /// Name of the tool or agent that threw.
+        /// Name of the tool or agent whose `throw` ended the run.
         source: String,
-        /// Reason that was given with the `throw`.
+        /// Reason that was given with the `throw` that ended the run.
         reason: String,
     },
     /// A critical escalation was not handled.
     Escalated {
-        /// Name of the tool, repair agent or agent that escalated.
+        /// Name of the tool, repair agent or agent that escalated first; the escalation ended the run.
         source: String,
-        /// Reason of the escalation.
+        /// Reason that was given for the escalation that ended the run.
         reason: String,
-        /// Severity of the escalation.
+        /// Severity that was given for the escalation that ended the run.
         severity: Severity,
         /// Reasons and severities given for the escalation, in order, if an agent above has passed it on with
         /// [another reason or severity](crate::escalation::Escalation::raised).
@@ -198,7 +199,7 @@ pub struct AgentOutputs {
     /// do not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_tool: Option<Arc<ToolEnvelope>>,
-    /// URL of the run's trace; see [`Run::traces_url`](crate::agent::Run::traces_url).
+    /// URL at which people can look at the run's trace; see [`Run::traces_url`](crate::agent::Run::traces_url).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces_url: Option<String>,
 }
@@ -263,7 +264,7 @@ impl AgentOutputs {
 pub struct ToolEnvelope {
     /// Deterministic id: a digest of tool, version, input and place in the run. It is the same on any machine.
     pub call_id: Arc<str>,
-    /// Name of the tool.
+    /// Name of the tool that was called.
     pub name: String,
     /// Version of the tool that was called.
     pub version: String,
@@ -272,30 +273,30 @@ pub struct ToolEnvelope {
     ///
     /// Arguments that a repair gave and that did not help are in `repairs`.
     pub input: Json,
-    /// Output of the tool, if the call succeeded.
+    /// Output of the tool; `None` if the call failed.
     #[serde(
         default,
         deserialize_with = "also_null",
         skip_serializing_if = "Option::is_none"
     )]
     pub output: Option<Json>,
-    /// Error of the call, if it failed.
+    /// Error of the call; `None` if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorRecord>>,
     /// Time at which the agent began to handle the call.
     pub t_start: Timestamp,
-    /// Time at which the call was settled.
+    /// Time at which the result of the call was final.
     pub t_end: Timestamp,
-    /// Is `true` if the output came from a cache.
+    /// Is `true` if the output came from a cache, and the tool did not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
     /// Is `true` if the output was cut to the run's limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Content that does not fit into JSON or was too large for the receipt.
+    /// Images, files and tables that the tool returned, and an output that was too large for the receipt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// Executions, in order.
+    /// Executions of the tool for this call, in order.
     pub attempts: Vec<Attempt>,
     /// Changes to the arguments: those of reading, those of arms and repair agents, and the repairs
     /// that failed, with the reason.
@@ -326,13 +327,13 @@ impl ToolEnvelope {
         self.error.is_none()
     }
 
-    /// Returns the time between the start of the call and its settlement.
+    /// Returns the time from the start of the call until its result was final.
     pub fn duration(&self) -> std::time::Duration {
         self.t_end.since(self.t_start)
     }
 }
 
-/// Execution of a call.
+/// Execution of the tool for a call.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -364,20 +365,21 @@ impl ToolEnvelope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Attempt {
-    /// Number of the execution, from 1.
+    /// Number of the execution among those of its call, from 1.
     pub number: u32,
-    /// Error of the execution, also if the end of the run or of its process cut the execution off; absent if it
+    /// Error of the execution, also if the end of the run or of its process cut the execution off; `None` if it
     /// succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorRecord>>,
-    /// Seconds of waiting before the execution; absent if it ran at once.
+    /// Seconds of waiting before the execution; `None` if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
-    /// Seconds that the approver took to approve the execution; absent if no approver was asked before it. An approval
+    /// Seconds that the approver took to approve the execution; `None` if no approver was asked before it. An approval
     /// holds for each execution with the same arguments, and the first of them has the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_s: Option<f64>,
-    /// Name of the person or program that approved the execution, if the approver [gave one](super::Approval::by).
+    /// Name of the person or program that approved the execution; `None` if nobody did, or the approver [gave
+    /// none](super::Approval::by).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
     /// Is `true` if the output is incomplete: an agent that ran within the execution returned a
@@ -390,16 +392,16 @@ pub struct Attempt {
     pub effect_unknown: bool,
 }
 
-/// Reads an output that is present: `null` is one too.
+/// Reads an output that is there: JSON's `null` is one too.
 fn also_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }
 
 /// Names of the two tools by which a repair agent gives up.
 pub(crate) const WAYS_OUT: [&str; 2] = ["escalate", "throw_exception"];
-/// Output of `escalate`.
+/// Output of the tool `escalate`, by which its receipt is recognised.
 pub(crate) const HANDED_UP: &str = "handed up";
-/// Output of `throw_exception`.
+/// Output of the tool `throw_exception`, by which its receipt is recognised.
 pub(crate) const THROWN: &str = "thrown";
 
 /// Returns `true` for the receipt of a repair agent that gave up: such a call succeeds, but its output is not a result
@@ -412,17 +414,18 @@ fn gave_up(receipt: &ToolEnvelope) -> bool {
         .any(|(name, output_of)| receipt.name == name && output == Some(&Json::string(output_of)))
 }
 
-/// Content that belongs to a receipt but is stored elsewhere.
+/// Content that belongs to a receipt but is stored elsewhere, such as a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// Kind of content.
+    /// Kind of the attachment's content: an image, a table or another file.
     pub kind: AttachmentKind,
-    /// URL of the content. Without a blob store it is `sha256:` and the digest, from which nothing can be loaded.
+    /// URL at which the content can be loaded. Without a blob store it is `sha256:` and the digest, from which nothing
+    /// can be loaded.
     pub url: String,
-    /// Media type of the content.
+    /// Media type of the content, such as `image/png`; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Size in bytes.
+    /// Size of the content in bytes; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// SHA-256 digest of an image, a file or a table, in lower-case hexadecimal digits.
@@ -431,7 +434,7 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Creates the attachment for content that a tool returned.
+    /// Creates the attachment of a receipt for content that a tool returned.
     pub(crate) fn of(attached: &Attached) -> Self {
         let Attached {
             url,
@@ -453,15 +456,15 @@ impl Attachment {
     }
 }
 
-/// Kind of an [`Attachment`].
+/// Kind of an [`Attachment`]: what its content is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AttachmentKind {
-    /// Arbitrary bytes: a file that the tool returned, or an output that was too large for its receipt.
+    /// The content is arbitrary bytes: a file that the tool returned, or an output that was too large for its receipt.
     Blob,
-    /// An image.
+    /// The content is an image.
     Image,
-    /// A table, as comma-separated values.
+    /// The content is a table, as comma-separated values.
     Table,
 }

@@ -23,9 +23,9 @@ use std::sync::Arc;
 pub struct PinnedHandle {
     /// Name of the handle, under which [`AgentOutputs::pinned`](super::AgentOutputs::pinned) returns its result.
     pub name: String,
-    /// Selector of the call that the handle refers to.
+    /// Selector of the call to whose receipt the handle leads.
     pub selector: Selector,
-    /// Rule for the result of the handle if there is no such call.
+    /// Rule for the result of the handle if no call is selected.
     #[serde(default)]
     pub on_missing: OnMissing,
 }
@@ -46,12 +46,12 @@ pub struct PinnedHandle {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selector {
-    /// Name of the tool whose calls are looked at.
+    /// Name of the tool among whose calls one is selected.
     pub tool: String,
     /// Rule by which one of the tool's calls is selected.
     #[serde(default)]
     pub strategy: Strategy,
-    /// Id of the receipt, for [`Strategy::ByCallId`].
+    /// Id of the receipt to select with [`Strategy::ByCallId`]; `None` for the other strategies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
 }
@@ -60,12 +60,12 @@ pub struct Selector {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// The last call, successful or not.
+    /// Selects the last call, successful or not.
     #[default]
     Latest,
-    /// The first call that succeeded.
+    /// Selects the first call that succeeded.
     FirstSuccess,
-    /// The call whose receipt has the given id.
+    /// Selects the call whose receipt has the given id.
     ByCallId,
 }
 
@@ -84,10 +84,10 @@ pub enum Strategy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnMissing {
-    /// The result is `None`.
+    /// The value of the handle is `None` if no call is found.
     #[default]
     Null,
-    /// Resolving the handle fails.
+    /// Resolving the handle fails with an error if no call is found.
     Error,
     /// The result is the tool's last success in the previous run, or `None` if there was none.
     StaleLastSuccess,
@@ -159,7 +159,8 @@ impl Selector {
     }
 }
 
-/// Returns the calls of this tool, in the model's order. Calls made while the agent did not have the tool do not count.
+/// Returns the receipts of this tool's calls, in the model's order. Calls made while the agent did not have the tool do
+/// not count.
 fn calls_of<'o>(
     outputs: &'o AgentOutputs,
     tool: &str,

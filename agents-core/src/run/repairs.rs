@@ -24,16 +24,16 @@ use std::{borrow::Cow, fmt};
 #[serde(transparent)]
 pub struct Repairs(pub Vec<RepairStep>);
 
-/// Entry of [`Repairs`].
+/// Entry of [`Repairs`]: a change to a text, or a try that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairStep {
-    /// Kind of the change.
+    /// Kind of the change: who made it, and how.
     pub kind: RepairKind,
     /// Path of the changed value, such as `a.b[0]`; empty for the whole text.
     pub path: String,
-    /// Short description.
+    /// Short description of the change to the text, for people.
     pub note: String,
-    /// Beginning of the text that was there before, on one line.
+    /// Beginning of the text that was there before the change, on one line; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// Is `true` if the text could also be read in another way; see [`Change::uncertain`].
@@ -41,7 +41,7 @@ pub struct RepairStep {
     pub uncertain: bool,
 }
 
-/// Kind of a [`RepairStep`], serialized as one word.
+/// Kind of a [`RepairStep`]: who changed the text, and how. It is serialized as one word.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -54,7 +54,7 @@ pub struct RepairStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RepairKind {
-    /// The reader changed the text.
+    /// The reader changed the text in this way, to make it fit.
     Read(ChangeKind),
     /// An arm or a repair agent supplied new text, which is used.
     Fixed,
@@ -102,7 +102,7 @@ impl PartialEq<ChangeKind> for RepairKind {
 }
 
 impl RepairStep {
-    /// Creates a step at `path`, which is empty for the whole text.
+    /// Creates the entry of a change at `path`, which is empty for the whole text.
     #[must_use]
     pub fn new(
         kind: impl Into<RepairKind>,
@@ -118,7 +118,7 @@ impl RepairStep {
         }
     }
 
-    /// Sets the text that was there before.
+    /// Sets the text that was there before the change, of which the beginning is kept.
     #[must_use]
     pub(crate) fn was(mut self, text: &str) -> Self {
         self.was = Some(in_short(text));
@@ -155,29 +155,29 @@ impl fmt::Display for RepairStep {
 }
 
 impl Repairs {
-    /// Returns `true` if nothing was changed or tried.
+    /// Returns `true` if nothing was changed, and no repair was tried.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Appends later steps.
+    /// Appends the steps of later repairs.
     pub(crate) fn extend(&mut self, later: Repairs) {
         self.0.extend(later.0);
     }
 
-    /// Returns the number of steps.
+    /// Returns the number of repair steps.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Iterates over the steps, in order.
+    /// Iterates over the repair steps, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, RepairStep> {
         self.0.iter()
     }
 
-    /// Returns `true` if there is a step of this kind.
+    /// Returns `true` if there is an entry of this kind.
     #[must_use]
     pub fn any(&self, kind: impl Into<RepairKind>) -> bool {
         let kind = kind.into();
@@ -227,7 +227,7 @@ impl fmt::Display for Repairs {
     }
 }
 
-/// Returns the beginning of the text on one line, at most 200 characters.
+/// Returns the beginning of a text on one line, at most 200 characters, to show what was there.
 pub(crate) fn in_short(text: &str) -> String {
     const ENOUGH: usize = 200;
     let flat = |c: char| if c.is_control() { ' ' } else { c };

@@ -4,7 +4,7 @@ use super::{AgentOutputs, Cost, Outcome, Stopped, trace::Trace};
 use crate::{Error, ErrorKind, Json, escalation::EscalationReceipt, model::Usage, run::Repairs};
 use serde::{Serialize, Serializer};
 
-/// Serialized form of [`Outcome`]: `result` or `error`, and the other fields by their names.
+/// Form in which an [`Outcome`] is serialized: `result` or `error`, and the other fields by their names.
 #[derive(Serialize)]
 struct Written<'a> {
     run_id: &'a str,
@@ -22,7 +22,7 @@ struct Written<'a> {
     trace: &'a Trace,
 }
 
-/// Error that ended a run without an answer, with its sources.
+/// Error in the serialized outcome of a run without an answer, with its sources.
 #[derive(Serialize)]
 struct WrittenError {
     kind: ErrorKind,

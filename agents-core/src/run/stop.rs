@@ -21,11 +21,11 @@ pub(crate) enum Stop {
         agent: Arc<str>,
         reason: String,
     },
-    /// A fact cannot be stored.
+    /// The journal of the run cannot be written.
     Journal {
         reason: String,
     },
-    /// The run was to repeat a recorded run, and made a request that the recording does not have.
+    /// The run was to repeat a recorded run, and asked a model for something that the recording does not have.
     Diverged {
         reason: String,
     },

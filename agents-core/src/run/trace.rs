@@ -27,7 +27,7 @@ use tracing::Span;
 pub struct Trace {
     /// Id of the trace, as in log lines and, where it is set up, OpenTelemetry; otherwise derived from the run's id.
     pub id: String,
-    /// Steps, in the order in which they ended.
+    /// Steps of the run, in the order in which they ended.
     pub steps: Vec<TraceStep>,
 }
 
@@ -85,24 +85,24 @@ pub struct TraceStep {
     pub t_start: Timestamp,
     /// Time at which the step ended.
     pub t_end: Timestamp,
-    /// Kind of step, with its details.
+    /// Kind of the step, with its details.
     pub kind: StepKind,
 }
 
-/// Kind of a [`TraceStep`].
+/// Kind of a [`TraceStep`]: an agent's work, a request to a model, or a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// Work of an agent.
+    /// Work of an agent, from its begin to its answer.
     Agent {
-        /// Is `true` if the agent gave an answer.
+        /// Is `true` if the agent gave an answer, and `false` if it failed.
         ok: bool,
     },
-    /// Request to a model.
+    /// Request to a model, from its begin until its reply.
     Turn {
         /// Number of the agent's turn, from 1.
         turn: u32,
-        /// Id of the model.
+        /// Id of the model that was asked.
         model: Arc<str>,
         /// Number of tool calls in the reply; `None` if the model did not reply.
         calls: Option<usize>,
@@ -115,9 +115,9 @@ pub enum StepKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         refused: bool,
     },
-    /// Tool call.
+    /// Tool call, from its begin until its result was final.
     Call {
-        /// Id of the call's receipt.
+        /// Id of the receipt of the call, where its arguments and output are.
         call_id: Arc<str>,
     },
 }
@@ -129,8 +129,7 @@ impl TraceStep {
     }
 }
 
-/// Hooks by which a tracing backend relates spans to its traces; the feature `otel` of `agents`
-/// installs them.
+/// Functions by which a tracing backend connects spans to its traces; the feature `otel` of `agents` installs them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tracing {
     /// Returns a span's position in its trace as a W3C `traceparent`, or `None` if the span is not traced.
@@ -139,19 +138,19 @@ pub struct Tracing {
     pub set_parent: fn(&Span, &str),
 }
 
-/// Installs the hooks of a tracing backend; only the first call of a process has an effect.
+/// Installs the functions of a tracing backend; only the first call of a process has an effect.
 pub fn trace_with(tracing: Tracing) {
     let _ = TRACING.set(tracing);
 }
 
 static TRACING: OnceLock<Tracing> = OnceLock::new();
 
-/// Returns the position of the span in its trace, if it is traced.
+/// Returns the position of the span in its trace, as a W3C `traceparent`; `None` if it is not traced.
 pub(crate) fn place(span: &Span) -> Option<String> {
     (TRACING.get()?.place)(span)
 }
 
-/// Attaches a new span to the trace that the run had before it was put down.
+/// Attaches a new span to the trace that the run had in an earlier process.
 pub(crate) fn set_parent(span: &Span, place: &str) {
     if let Some(tracing) = TRACING.get() {
         (tracing.set_parent)(span, place);

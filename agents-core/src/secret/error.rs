@@ -66,7 +66,7 @@ impl SecretError {
         }
     }
 
-    /// Returns the name of the secret.
+    /// Returns the name of the secret that the tool did not get.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -101,17 +101,17 @@ use std::{fmt, sync::Arc};
 /// Minimum length of a secret, in characters.
 const MIN_SECRET_CHARS: usize = 4;
 
-/// Scope of a secret, from the narrowest to the broadest.
+/// Scope of a secret: whose it is, from the narrowest to the broadest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretScope {
     /// The secret was given to this run alone.
     Run,
-    /// The secret belongs to the user.
+    /// The secret belongs to the user for whom the run works.
     User,
-    /// The secret belongs to the workspace.
+    /// The secret belongs to the workspace for which the run works.
     Workspace,
-    /// The secret belongs to the organisation.
+    /// The secret belongs to the organisation for which the run works.
     Org,
 }
 
@@ -143,21 +143,21 @@ impl fmt::Display for SecretScope {
 pub enum SecretOwner {
     /// A user of an organisation, for whom runs work.
     User {
-        /// Id of the organisation (the tenant).
+        /// Id of the organisation (the tenant) that the user belongs to.
         org_id: String,
         /// Id of the user that owns the secret.
         user_id: String,
     },
     /// A workspace of an organisation, for all runs that work for it.
     Workspace {
-        /// Id of the organisation (the tenant).
+        /// Id of the organisation (the tenant) that the workspace belongs to.
         org_id: String,
         /// Id of the workspace that owns the secret.
         domain_id: String,
     },
     /// An organisation, for all runs that work for it.
     Org {
-        /// Id of the organisation (the tenant).
+        /// Id of the organisation (the tenant) that owns the secret.
         org_id: String,
     },
 }
@@ -309,17 +309,17 @@ impl Secret {
         }
     }
 
-    /// Returns the value. Use it in the request that needs it and nowhere else.
+    /// Returns the value of the secret. Use it in the request that needs it and nowhere else.
     pub fn expose_secret(&self) -> &str {
         self.value.text().expose_secret()
     }
 
-    /// Returns the version of the secret, if its source has versions.
+    /// Returns the version of the secret; `None` if its source has no versions.
     pub fn version(&self) -> Option<&str> {
         self.value.version_name()
     }
 
-    /// Masks the secret in a run.
+    /// Makes a run's masker hide the secret, under this name.
     pub(crate) fn hide(&self, name: &str, masker: &Arc<Masker>) -> Result<(), SecretError> {
         let reference = Reference {
             scope: self.scope,
@@ -329,7 +329,7 @@ impl Secret {
         masker.learn_as(reference, self.value.text())
     }
 
-    /// Returns the scope that the secret belongs to.
+    /// Returns the scope of the secret: whose it is.
     pub fn scope(&self) -> SecretScope {
         self.scope
     }

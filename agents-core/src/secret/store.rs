@@ -29,7 +29,7 @@ impl SecretStore {
         Self::default()
     }
 
-    /// Adds a secret of a user.
+    /// Adds a secret that a user of an organisation owns.
     #[must_use]
     pub fn user(
         self,
@@ -45,7 +45,7 @@ impl SecretStore {
         self.of(owner, name, value)
     }
 
-    /// Adds a secret of a workspace.
+    /// Adds a secret that a workspace of an organisation owns.
     #[must_use]
     pub fn workspace(
         self,
@@ -61,7 +61,7 @@ impl SecretStore {
         self.of(owner, name, value)
     }
 
-    /// Adds a secret of an organisation.
+    /// Adds a secret that an organisation owns.
     #[must_use]
     pub fn org(
         self,

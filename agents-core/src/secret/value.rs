@@ -24,7 +24,7 @@ pub struct SecretValue {
 }
 
 impl SecretValue {
-    /// Creates a value without a version.
+    /// Creates the value of a secret without a version.
     pub fn new(text: impl Into<SecretString>) -> Self {
         SecretValue {
             text: text.into(),
@@ -39,7 +39,7 @@ impl SecretValue {
         self
     }
 
-    /// Returns the value, which does not print.
+    /// Returns the text of the secret, in a type that does not print it.
     pub fn text(&self) -> &SecretString {
         &self.text
     }

@@ -43,7 +43,7 @@ impl Chart {
         Chart::at(root, &mut Vec::new(), &mut found)
     }
 
-    /// Returns the chart of an agent that is no team. If it is a composite, the teams among its parts are below it.
+    /// Returns the chart of an agent that is no team. If it is made of other agents, the teams among them are below it.
     fn of_one(name: &str, profile: &Profile) -> Self {
         let tools = profile.tools.iter().map(|tool| tool.name().to_owned());
         let defects = profile.defects.iter().map(|defect| defect.text.clone());
@@ -58,8 +58,8 @@ impl Chart {
         }
     }
 
-    /// Returns the chart of a place and of all places below it. `found` has the defects of the places in the same
-    /// order.
+    /// Returns the chart of a place in a team and of all places below it. `found` has the defects of the places in the
+    /// same order.
     fn at<'t>(
         placement: &'t Placement,
         above: &mut Vec<&'t Placement>,
@@ -91,12 +91,12 @@ impl Chart {
         }
     }
 
-    /// Returns the name of the agent that the chart begins with.
+    /// Returns the name of the agent at the top of the chart.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the description of the agent that the chart begins with.
+    /// Returns the description of the agent at the top of the chart.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -147,7 +147,8 @@ impl Chart {
         graph
     }
 
-    /// Writes the nodes of the agent and of all agents below it. Returns the number of the agent's node.
+    /// Writes the nodes of the agent and of all agents below it into a Mermaid graph. Returns the number of the agent's
+    /// node.
     fn nodes(&self, graph: &mut String, next: &mut usize) -> usize {
         let me = *next;
         *next += 1;
@@ -163,7 +164,7 @@ impl Chart {
         me
     }
 
-    /// Returns the agent's tools, confirmed tools and budget, each as one text.
+    /// Returns lines for the chart: the agent's tools, its confirmed tools and its budget.
     fn facts(&self) -> impl Iterator<Item = String> {
         let list = |before: &str, items: Vec<String>| {
             (!items.is_empty()).then(|| format!("{before}{}", items.join(", ")))
@@ -225,7 +226,7 @@ impl fmt::Display for Chart {
     }
 }
 
-/// Escapes characters that have a meaning in a label of Mermaid.
+/// Escapes characters of a text that have a meaning in a label of Mermaid.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in text.chars() {

@@ -21,7 +21,7 @@ use std::{
     time::Duration,
 };
 
-/// Timeout of a delegate without a budget of time: one day.
+/// Timeout of a call of a delegate that has no budget of time: one day.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Helper bound: an agent that can be a delegate, because its input has a schema that tells a model
@@ -36,7 +36,7 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait Entrusted<In>: Agent + 'static {
-    /// Returns the form of a request to the agent.
+    /// Returns the form in which a model asks the agent: the schema and the reading of its arguments.
     #[doc(hidden)]
     fn form() -> Form<Self::In>;
 }
@@ -48,7 +48,7 @@ impl<A: Agent<In = I> + 'static, I: Data + JsonSchema> Entrusted<I> for A {
     }
 }
 
-/// Form of a request to an agent: the schema of the arguments, and the function that reads them.
+/// Form in which a model asks a delegate: the schema of the arguments, and the function that reads them.
 #[doc(hidden)]
 pub struct Form<I> {
     schema: Value,
@@ -57,7 +57,7 @@ pub struct Form<I> {
     is_field: bool,
 }
 
-/// Name of the field in [`Wrapped`].
+/// Name of the field of the input in [`Wrapped`], and in the arguments unless the agent sets another.
 const INPUT: &str = "input";
 
 // Object around an input that is not an object. (A doc comment would be told to the model.)
@@ -69,8 +69,8 @@ struct Wrapped<I> {
 }
 
 impl<I: Data + JsonSchema> Form<I> {
-    /// Creates the form of the input type: an object is sent as it is, the unit type as `{}`,
-    /// anything else as `{"input": ..}`.
+    /// Creates the form in which a model asks a delegate with this input type. The arguments of an object are the object,
+    /// those of the unit type are `{}`, and anything else is `{"input": ..}`.
     fn new() -> Self {
         let own = schema_of::<I>();
         match own["type"].as_str() {
@@ -93,7 +93,7 @@ impl<I: Data + JsonSchema> Form<I> {
     }
 }
 
-/// Renames the field of the input in the schema of the arguments to `name`.
+/// Renames the field of the input in the schema of the arguments to `name`, for the model.
 fn named(mut schema: Value, name: &str) -> Value {
     let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
     if let Some(fields) = fields
@@ -119,7 +119,7 @@ fn renamed(arguments: &str, name: &str) -> Option<String> {
     is_named.then(|| serde_json::to_string(&renamed).ok())?
 }
 
-/// Returns an error about the arguments with the name that the model knows.
+/// Returns an error about the arguments with the field's name that the model knows.
 fn by_name(error: &ReadError, name: &str) -> ReadError {
     let path = match error.path().strip_prefix(INPUT) {
         Some(rest) if rest.is_empty() || rest.starts_with(['.', '[']) => format!("{name}{rest}"),
@@ -134,7 +134,7 @@ pub(super) struct DelegateTool<A: Agent> {
     placed: Arc<Placed<A>>,
     spec: ToolSpec,
     read: fn(&str) -> Result<A::In, ReadError>,
-    /// Name of the field of the input for the model, if it differs from the name in the program.
+    /// Name of the input's field for the model; `None` if it is `input`, as in the program.
     input_name: Option<Cow<'static, str>>,
 }
 
@@ -168,8 +168,8 @@ impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
 }
 
 impl<A: Agent> DelegateTool<A> {
-    /// Returns the delegate for the code of the agent above, which runs it. If that agent needs a confirmation, each
-    /// run of the delegate asks for approval first.
+    /// Returns the delegate for the code of the agent above, which runs it. If that agent may use it only with
+    /// confirmation, each run of it asks for approval first.
     fn for_code_of(&self, above: &Placement) -> Arc<Placed<A>> {
         match above.confirms(&self.spec.name) {
             true => Arc::new(self.placed.confirmed_for(&above.name)),
@@ -240,7 +240,7 @@ impl<A: Agent + 'static> Delegate for DelegateTool<A> {
     }
 }
 
-/// Delegate that a call runs, with the time that the call may take.
+/// Delegate that is run by a call, with the time that the call may take.
 struct Called<'a, A>(&'a Placed<A>, Duration);
 
 #[async_trait]

@@ -127,7 +127,7 @@ fn missing(message: String) -> Error {
     Error::new(ErrorKind::Build, message)
 }
 
-/// Returns a type name without its modules: `Vec<String>` for `alloc::vec::Vec<alloc::string::String>`.
+/// Returns a type name without its modules, for messages: `Vec<String>` for `alloc::vec::Vec<alloc::string::String>`.
 fn short(path: &str) -> String {
     let mut name = String::new();
     for part in path.split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_') {

@@ -48,8 +48,8 @@ impl<A: Agent> Member<A> {
     }
 }
 
-/// Returns the [`Placement`] of an agent, which is its position in a team with the settings there. No settings are made
-/// yet: all its own tools, no limits and no delegates.
+/// Returns the [`Placement`] of an agent (its place in a team) without any settings: all its own tools, no limits and
+/// no delegates.
 fn unsaid(agent: &impl Agent) -> Placement {
     Placement {
         name: agent.name().to_owned(),
@@ -186,7 +186,7 @@ impl<A> fmt::Debug for Member<A> {
     }
 }
 
-/// Agent that can be a delegate, with its type erased.
+/// Agent that can be a delegate, with its types hidden.
 ///
 /// Generated code checks that ability where the agent is written, and not at the end of its settings, so that a
 /// compiler error points to the agent.

@@ -27,7 +27,7 @@ use std::{fmt, sync::Arc, time::Duration};
 pub struct Placed<A> {
     agent: Arc<A>,
     pub(super) placement: Arc<Placement>,
-    /// Name of the agent above, if its code needs approval before each run of this agent.
+    /// Name of the agent above, if its code needs approval before each run of this agent; else `None`.
     confirmed_for: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl<A> Placed<A> {
         }
     }
 
-    /// Returns the agent for code of the agent `above`, which needs approval before each run of it.
+    /// Returns the delegate for code of the agent `above`, which needs approval before each run of it.
     pub(super) fn confirmed_for(&self, above: &str) -> Self {
         Placed {
             agent: self.agent.clone(),
@@ -51,7 +51,7 @@ impl<A> Placed<A> {
 }
 
 impl<A: Agent> Placed<A> {
-    /// Asks for approval of a run by code; a denial is an error.
+    /// Asks the approver whether code of the agent `above` may run this agent; a denial is an error.
     async fn confirm(&self, cx: &RunContext, above: &str, args: Json) -> Result<(), Error> {
         let name = self.name();
         let place = cx.node.path().to_string();
@@ -72,7 +72,7 @@ impl<A: Agent> Placed<A> {
         Err(Error::new(ErrorKind::Denied, why).context(format!("agent `{name}`")))
     }
 
-    /// Runs the agent with the settings of its place. `allowed` is the time limit of the call, if a call runs it.
+    /// Runs the agent with the settings of its place. `allowed` is the time limit of the call; `None` if code runs it.
     pub(super) async fn work_within(
         &self,
         cx: &RunContext,

@@ -64,7 +64,7 @@ impl<A> Team<A> {
         }
     }
 
-    /// Returns the organisation chart of the team.
+    /// Returns the organisation chart of the team, with its defects.
     pub fn render(&self) -> Chart {
         Chart::of(&self.root.placement)
     }

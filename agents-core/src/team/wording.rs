@@ -2,7 +2,7 @@
 
 // ---- delegates as tools ----
 
-/// Returns the description of a delegate that has none of its own.
+/// Description that a model reads of a delegate that has none of its own.
 pub(super) fn hands_work_to(agent: &str) -> String {
     format!("Hands the work to the agent `{agent}`.")
 }
@@ -43,7 +43,7 @@ pub(super) fn several_delegates(agent: &str, wanted: &str) -> String {
     format!("agent `{agent}` has several delegates `{wanted}`; ask by name with `delegate_named`")
 }
 
-/// `names` are those of all delegates of the agent.
+/// Text of the error of a delegate that the agent does not have; `names` are those of all that it has.
 pub(super) fn no_delegate(agent: &str, wanted: &str, names: &[&str]) -> String {
     match names {
         [] => format!(

@@ -49,15 +49,15 @@ pub struct ScriptedModel {
 /// assert!(handle.requests().is_empty()); // nobody has asked yet
 /// ```
 pub enum Script {
-    /// Returns this reply to the next request.
+    /// Answers the next request with this reply.
     Reply(Reply),
     /// Fails the next request with this error.
     Fail(ModelError),
-    /// Computes the reply from the request.
+    /// Computes the reply to the next request from that request.
     With(Box<dyn FnMut(&ReceivedRequest) -> Reply + Send>),
 }
 
-/// Request that a scripted model received.
+/// Request that a scripted model received, for a test to look at.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -77,13 +77,13 @@ pub enum Script {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceivedRequest {
-    /// Messages that the model was sent.
+    /// Messages that the model was sent, oldest first.
     pub messages: Vec<Message>,
-    /// Names of the tools that were offered.
+    /// Names of the tools that were offered to the model.
     pub tools: Vec<String>,
-    /// Declarations of the tools that were offered.
+    /// Declarations of the offered tools, as JSON.
     pub declarations: Value,
-    /// JSON Schema that the answer had to follow.
+    /// JSON Schema that the answer had to follow; `None` if the answer was free.
     pub format: Option<Value>,
     /// Is `true` if a streamed reply was asked for.
     pub streamed: bool,
@@ -111,7 +111,7 @@ impl ReceivedRequest {
         }
     }
 
-    /// Returns the text of the last message.
+    /// Returns the text of the last message of the request.
     pub fn last(&self) -> &str {
         self.messages.last().map_or("", Message::text)
     }
@@ -150,7 +150,7 @@ impl ReceivedRequest {
 }
 
 impl Script {
-    /// Creates a reply with this text.
+    /// Creates an answer that is a reply with this text.
     pub fn text(text: impl Into<String>) -> Script {
         Script::Reply(Reply {
             content: text.into(),
@@ -159,12 +159,12 @@ impl Script {
         })
     }
 
-    /// Creates a reply that calls one tool, with arguments as a model would write them.
+    /// Creates an answer that calls one tool, with arguments as a model would write them.
     pub fn call(tool: impl Into<String>, arguments: impl Into<String>) -> Script {
         Script::calls([(tool.into(), arguments.into())])
     }
 
-    /// Creates a reply that calls several tools, each with arguments as a model would write them.
+    /// Creates an answer that calls several tools, each with arguments as a model would write them.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -259,7 +259,7 @@ fn one() -> Usage {
 #[derive(Default)]
 struct Shared {
     script: Mutex<VecDeque<Script>>,
-    /// Function that answers when the script has ended.
+    /// Function that answers when the script has ended; `None` if requests then fail.
     rest: Mutex<Option<AnswerFn>>,
     asked: Mutex<Vec<ReceivedRequest>>,
 }

@@ -32,7 +32,7 @@ pub fn alias(tool: impl IntoTool, name: impl Into<Cow<'static, str>>) -> SharedT
     under_spec(tool, spec)
 }
 
-/// Returns the tool with `spec` in place of its own specification.
+/// Returns the tool with another specification (`spec`) than its own, such as one with another name.
 pub(super) fn under_spec(tool: SharedTool, spec: ToolSpec) -> SharedTool {
     Arc::new(Listed { tool, spec })
 }

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 pub struct ToolContext {
     pub(crate) cx: RunContext,
     pub(crate) call_id: Arc<str>,
-    /// Text that identifies the call, with these arguments, within the run; the idempotency key is made from it.
+    /// Text that identifies the call with these arguments within the run. The idempotency key is made from it.
     pub(crate) key: Arc<str>,
     pub(crate) tool: Arc<str>,
     pub(crate) attempt: u32,
@@ -86,7 +86,7 @@ impl ToolContext {
         }
     }
 
-    /// Serialises an output. Its images, files and tables are kept for the receipt and the model.
+    /// Serialises an output of the tool. Its images, files and tables are taken out for the receipt and the model.
     pub(crate) fn output_of<T: serde::Serialize + ?Sized>(
         &self,
         output: &T,
@@ -101,7 +101,7 @@ impl ToolContext {
         &self.call_id
     }
 
-    /// Returns the id of the run.
+    /// Returns the id of the run to which the call belongs.
     pub fn run_id(&self) -> &str {
         self.cx.run_id()
     }

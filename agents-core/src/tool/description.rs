@@ -29,7 +29,7 @@ pub struct ToolDescription {
     pub description: String,
     /// Effects of the tool on the outside world.
     pub effects: Effects,
-    /// Is `true` if the effects leave the organisation.
+    /// Is `true` if the tool's effects leave the organisation.
     pub external: bool,
     /// Is `true` if a second execution with the same arguments has no further effect.
     pub idempotent: bool,
@@ -37,7 +37,7 @@ pub struct ToolDescription {
     pub category: Category,
     /// Risk of the tool's calls: how much a mistake would cost.
     pub risk: Risk,
-    /// Rule by which calls need a person's approval.
+    /// Rule by which calls of the tool need a person's approval.
     pub approval: NeedsApproval,
     /// Status of this version of the tool: active, deprecated or blocked.
     pub status: Status,
@@ -48,7 +48,7 @@ pub struct ToolDescription {
     pub timeout: Option<Duration>,
     /// Is `true` if the tool can undo its calls.
     pub has_undo: bool,
-    /// Reason why the effect of a call cannot be undone, if it was declared.
+    /// Reason why the effect of a call cannot be undone; `None` if the tool is not irreversible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub irreversible: Option<String>,
     /// Names of the secrets that the tool looks up.
@@ -56,7 +56,7 @@ pub struct ToolDescription {
     pub secrets: Vec<String>,
     /// JSON Schema (draft 7) of the arguments.
     pub input_schema: Value,
-    /// JSON Schema (draft 7) of the result, if it is known.
+    /// JSON Schema (draft 7) of the result; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Worked examples of arguments, which models are shown.
@@ -65,7 +65,7 @@ pub struct ToolDescription {
 }
 
 impl ToolSpec {
-    /// Returns the description of the tool, as data.
+    /// Returns the description of the tool as data, without its code.
     pub fn describe(&self) -> ToolDescription {
         ToolDescription {
             name: self.name.to_string(),

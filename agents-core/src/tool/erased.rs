@@ -34,7 +34,7 @@ pub struct ErrorType {
 }
 
 impl ErrorType {
-    /// Creates the value for the type `E`.
+    /// Creates the value for tools whose errors have the type `E`.
     pub fn of<E: 'static>() -> Self {
         ErrorType {
             id: TypeId::of::<E>(),
@@ -55,7 +55,7 @@ impl fmt::Debug for ErrorType {
     }
 }
 
-/// A type-erased tool, in the form in which a run holds it.
+/// A tool in the form in which a run holds it: its types are hidden.
 ///
 /// Every [`Tool`] is one, and so are [`FnTool`](super::FnTool) and delegates. Programs ask it for its
 /// [`spec`](DynTool::spec).
@@ -72,7 +72,7 @@ pub trait DynTool: Send + Sync + 'static {
     #[doc(hidden)]
     fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError>;
 
-    /// Asks the tool's own arms about a failure; see [`Tool::on_error`].
+    /// Asks the tool's own arms about a failure; `None` if they decide nothing. See [`Tool::on_error`].
     #[doc(hidden)]
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
@@ -85,13 +85,14 @@ pub trait DynTool: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the type of the tool's errors, or `None` if it is not known.
+    /// Returns the type of the tool's errors; `None` if it is not known.
     #[doc(hidden)]
     fn error_type(&self) -> Option<ErrorType> {
         None
     }
 
-    /// Hashes what distinguishes this tool from others of the same type, for the cache; see [`Tool::hash_instance`].
+    /// Hashes what distinguishes this tool from others of the same type, so that the cache keeps their results apart;
+    /// see [`Tool::hash_instance`].
     #[doc(hidden)]
     fn hash_instance(&self, state: &mut dyn Hasher) {
         let _ = state;
@@ -243,8 +244,8 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, ReadError>
     Ok(value)
 }
 
-/// Returns the part of a path that is known. In a path of serde, `.` stands for the whole, and `?` for a place without
-/// a name, such as a key that is not a string.
+/// Returns the part of serde's path to a fault that is of use to a model. In it, `.` stands for the whole, and `?` for
+/// a place without a name, such as a key that is not a string.
 fn known(path: &str) -> &str {
     match path {
         "." | "?" => "",
@@ -252,8 +253,7 @@ fn known(path: &str) -> &str {
     }
 }
 
-/// Returns the message of a serde_json error without the position at its end, which is of no use once a field is
-/// named.
+/// Returns the message of a serde_json error without the position at its end, which is of no use if a field is named.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());

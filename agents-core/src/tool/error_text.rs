@@ -20,17 +20,17 @@ pub trait ErrorText<How>: Display + Send + Sync + 'static {
     fn told(&self) -> String;
 }
 
-/// Marker of a type that is an error.
+/// Marker by which the compiler tells the cases of [`ErrorText`] apart: the type is an error.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AsError {}
 
-/// Marker of a type that holds an error.
+/// Marker by which the compiler tells the cases of [`ErrorText`] apart: the type holds an error.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AsHolder {}
 
-/// Marker of a type that is a text.
+/// Marker by which the compiler tells the cases of [`ErrorText`] apart: the type is a text.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AsText {}

@@ -7,7 +7,7 @@ use std::sync::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// State of one execution: its cancellation token, the first secret that its tool lacked, and the images, files and
+/// State of one execution of a tool: its cancellation token, the first secret that it lacked, and the images, files and
 /// tables of its output. The state of a tool that has none of them costs next to nothing.
 #[derive(Default)]
 pub(crate) struct Execution {
@@ -16,12 +16,12 @@ pub(crate) struct Execution {
     asked: Mutex<Asked>,
 }
 
-/// Results of the requests for secrets, and content of the output.
+/// Data about an execution beside its output: the secrets that it lacked, and its images, files and tables.
 #[derive(Default)]
 struct Asked {
-    /// Code of the first secret that could not be obtained.
+    /// Error code of the first secret that the tool did not get; `None` if it got all.
     lacked: Option<Code>,
-    /// Images, files and tables of the output.
+    /// Images, files and tables that were taken out of the output.
     collected: Vec<Collected>,
 }
 
@@ -48,7 +48,7 @@ impl Execution {
         }
     }
 
-    /// Returns a guard that ends the execution when it is dropped.
+    /// Returns a guard that ends the execution (see [`end`](Self::end)) when it is dropped.
     pub(crate) fn ends_with_scope(&self) -> impl Drop + '_ {
         Ends(self)
     }
@@ -57,19 +57,19 @@ impl Execution {
         self.asked().lacked.get_or_insert(code);
     }
 
-    /// Returns the code of the first secret that could not be obtained.
+    /// Returns the error code of the first secret that the tool did not get; `None` if it got all.
     pub(crate) fn lacked(&self) -> Option<Code> {
         self.asked().lacked
     }
 
-    /// Keeps the images, files and tables of the output.
+    /// Keeps the images, files and tables that were taken out of the output.
     pub(crate) fn collect(&self, collected: Vec<Collected>) {
         if !collected.is_empty() {
             self.asked().collected = collected;
         }
     }
 
-    /// Returns the images, files and tables of the output, and forgets them.
+    /// Takes the images, files and tables of the output, for the facts of the run.
     pub(crate) fn take_collected(&self) -> Vec<Collected> {
         std::mem::take(&mut self.asked().collected)
     }

@@ -3,14 +3,14 @@
 use crate::{error::ReadError, recovery};
 use serde_json::{Map, Value, json};
 
-/// Maximum depth to which nested references are resolved.
+/// Maximum depth of references in references that are followed in a schema.
 const DEEPEST: usize = 8;
 
-/// Maximum number of parts of a schema that are shown. The model has seen the whole schema with the tool.
+/// Maximum number of parts of a schema that an error shows. The model has seen the whole schema with the tool.
 const MOST_PARTS: usize = 200;
 
-/// Returns the part of the schema that applies at a path of these arguments, as text with its references resolved.
-/// Returns `None` for the empty path, because the model was given the whole schema already.
+/// Returns the part of the schema that applies at a path of these arguments, for an error: as text with its references
+/// resolved. Returns `None` for the empty path, because the model was given the whole schema already.
 pub(super) fn expectation(schema: &Value, text: &str, path: &str) -> Option<String> {
     if path.is_empty() {
         return None;
@@ -39,8 +39,8 @@ pub(super) fn is_settled(schema: &Value, text: &str, path: &str) -> bool {
     serde_json::from_str(text).is_ok_and(|whole| places(schema, &whole, path).len() == 1)
 }
 
-/// Returns the misfit with the path of the missing field, if a field is missing. An error of serde has the path of
-/// the object around the field.
+/// Returns the error with the path of the missing field, if a field is missing. An error of serde has the path of the
+/// object around the field.
 pub(crate) fn of_the_field(misfit: ReadError, schema: &Value, text: &str) -> ReadError {
     let Some(field) = missing(&misfit, schema, text) else {
         return misfit;
@@ -52,8 +52,8 @@ pub(crate) fn of_the_field(misfit: ReadError, schema: &Value, text: &str) -> Rea
     ReadError::missing(path)
 }
 
-/// Returns the field that serde reports as missing, if it belongs to the object at the path of the misfit. For
-/// types that serde reads by way of a buffer, such as tagged enums, that path is an object further out.
+/// Returns the field that serde reports as missing, if it belongs to the object at the path of the error. For types
+/// that serde reads by way of a buffer, such as tagged enums, that path is an object further out.
 fn missing<'a>(misfit: &'a ReadError, schema: &Value, text: &str) -> Option<&'a str> {
     let said = misfit.message().strip_prefix("missing field `")?;
     let field = said.strip_suffix('`')?;
@@ -92,7 +92,7 @@ pub(super) fn places<'a>(schema: &'a Value, whole: &Value, path: &str) -> Vec<&'
     })
 }
 
-/// Returns the values that a schema names, if the schema is a `const` or an `enum`.
+/// Returns the values that a schema allows, if it is a `const` or an `enum`; else `None`.
 fn choices(schema: &Value) -> Option<Vec<&Value>> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(only), _) => Some(vec![only]),
@@ -101,7 +101,7 @@ fn choices(schema: &Value) -> Option<Vec<&Value>> {
     }
 }
 
-/// Returns the schema of the member or the element `part` of this schema.
+/// Returns the schema for the member or the element `part` of a value of this schema; `None` if it says nothing of it.
 fn step<'a>(schema: &'a Value, part: &str) -> Option<&'a Value> {
     let element = || {
         let index: usize = part.parse().ok()?;
@@ -149,7 +149,8 @@ fn meanings<'a>(whole: &'a Value, schema: &'a Value, value: Option<&Value>) -> V
     all
 }
 
-/// Returns `true` if the value has the tags of an alternative. A tag that either of them lacks counts as equal.
+/// Returns `true` if the value has the tags (fields with one allowed value) of an alternative. A tag that either of
+/// them lacks counts as equal.
 fn agrees(whole: &Value, branch: &Value, value: &Value) -> bool {
     let branch = target(whole, branch).unwrap_or(branch);
     let members = branch.get("properties").and_then(Value::as_object);
@@ -165,7 +166,8 @@ fn target<'a>(whole: &'a Value, schema: &Value) -> Option<&'a Value> {
     whole.pointer(reference.strip_prefix('#')?)
 }
 
-/// Returns the schema with its references resolved, to a depth of `deep` and as long as `left` is not used up.
+/// Returns the schema with its references replaced by what they lead to, to a depth of `deep` and as long as `left` is
+/// not used up.
 fn resolved(whole: &Value, schema: &Value, deep: usize, left: &mut usize) -> Value {
     *left = left.saturating_sub(1);
     if deep == 0 || *left == 0 {
@@ -204,8 +206,8 @@ fn resolved(whole: &Value, schema: &Value, deep: usize, left: &mut usize) -> Val
     }
 }
 
-/// Adds members of another schema. If a member of the same name is present, such as a description, the present one
-/// stays.
+/// Adds the members of another schema to this one. If a member of the same name is present, such as a description, the
+/// present one stays.
 fn merge(into: &mut Map<String, Value>, other: Value) {
     if let Value::Object(members) = other {
         for (key, value) in members {

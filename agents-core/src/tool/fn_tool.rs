@@ -39,7 +39,7 @@ pub struct FnTool {
     spec: Arc<ToolSpec>,
     output: Option<Arc<OutputSchema>>,
     body: Arc<Body>,
-    /// Type of the errors; `None` if the body returns causes.
+    /// Type of the errors that the body returns, for the tool's arms; `None` if it returns causes.
     fails_with: Option<ErrorType>,
     arms: Option<Arc<Arms>>,
     namespace: Vec<u8>,
@@ -274,7 +274,7 @@ impl FnTool {
         self
     }
 
-    /// Adds a check of the arguments, for demands that no schema can express.
+    /// Adds a check of the arguments, for demands that no schema can express. Arguments that fail it do not fit.
     pub(crate) fn checked(mut self, check: fn(&Value) -> Result<(), ReadError>) -> Self {
         self.check = check;
         self
@@ -289,7 +289,8 @@ impl FnTool {
     }
 }
 
-/// Returns the first integer of valid JSON that a `Value` would round because it does not fit 64 bits.
+/// Returns the first integer in valid JSON that a `Value` would round because it does not fit 64 bits; `None` if there
+/// is none.
 fn unkept_integer(json: &str) -> Option<&str> {
     let mut rest = json;
     while let Some(start) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
@@ -310,7 +311,7 @@ fn unkept_integer(json: &str) -> Option<&str> {
     None
 }
 
-/// Returns the text after a string whose opening quote has been taken.
+/// Returns the text behind a JSON string whose opening quote has been taken.
 fn after_string(text: &str) -> &str {
     let mut escaped = false;
     let end = text.bytes().position(|byte| {

@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Name of a format, its description with an example, and its check.
+/// Format of JSON Schema: its name, its description with an example, and a check of a text.
 type Format = (&'static str, &'static str, fn(&str) -> bool);
 
 /// Formats of JSON Schema that are checked here.
@@ -59,8 +59,9 @@ fn begins_as_time(text: &str) -> bool {
     matches!(bytes, [h, hh, b':', m, mm, ..] if [h, hh, m, mm].iter().all(|digit| digit.is_ascii_digit()))
 }
 
-/// Returns the misfit of a text that misses its format. The text is at the path of the given misfit. If the type has only
-/// said that the whole does not fit, the text may be below that path, too.
+/// Returns the error of a text that misses the format of its schema, in words that name the format; `None` if that is
+/// not the fault. The text is at the path of the given error. If the type has only said that the whole does not fit,
+/// the text may be below that path, too.
 pub(super) fn missed_format(misfit: &ReadError, schema: &Value, text: &str) -> Option<ReadError> {
     let whole: Value = serde_json::from_str(text).ok()?;
     let at = value_at(&whole, misfit.path())?;
@@ -72,10 +73,10 @@ pub(super) fn missed_format(misfit: &ReadError, schema: &Value, text: &str) -> O
     Some(ReadError::new(path, message))
 }
 
-/// Maximum depth to which a value is searched.
+/// Maximum depth in a value at which texts that miss their format are searched.
 const DEEPEST: usize = 8;
 
-/// Searches a value, and if `deeper`, the values in it, for a text that misses its format.
+/// Searches a value, and if `deeper`, the values in it, for a text that misses the format of its schema.
 fn missed<'v>(
     schema: &Value,
     whole: &Value,
@@ -112,7 +113,8 @@ fn missed<'v>(
     }
 }
 
-/// Returns the misfit of a value that is none of the variants that the schema allows at its place: it names all of them.
+/// Returns the error of a value that is none of the variants that the schema allows at its place; it names all of them.
+/// `None` if that is not the fault.
 pub(super) fn no_variant(misfit: &ReadError, schema: &Value, text: &str) -> Option<ReadError> {
     let whole: Value = serde_json::from_str(text).unwrap_or_default();
     // The path of a missing field leads to a place that is not there; the one around it is at fault.
@@ -134,7 +136,7 @@ pub(super) fn no_variant(misfit: &ReadError, schema: &Value, text: &str) -> Opti
     Some(ReadError::new(at, wording::no_variant(&names)))
 }
 
-/// Returns the alternatives that the schema allows at a path, without `null`.
+/// Returns the alternatives that the schema allows at a path, without `null`; empty if it allows only one form.
 fn variants<'s>(schema: &'s Value, whole: &Value, path: &str) -> Vec<&'s Value> {
     let mut all = Vec::new();
     for place in places(schema, whole, path) {
@@ -183,7 +185,7 @@ fn required(variant: &Value) -> impl Iterator<Item = &str> {
     required.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Returns the fields of a variant that have a single allowed value: its tags.
+/// Returns the fields of a variant that have a single allowed value (its tags), with that value.
 fn tags(variant: &Value) -> Vec<(&String, &Value)> {
     let fields = variant.get("properties").and_then(Value::as_object);
     let fields = fields.into_iter().flatten();
@@ -192,7 +194,7 @@ fn tags(variant: &Value) -> Vec<(&String, &Value)> {
         .collect()
 }
 
-/// Returns the short form of a variant, as a model may write it: `"Unclear"`, `{"reason": ..}`.
+/// Returns the short form of a variant that an error shows to a model: `"Unclear"`, `{"reason": ..}`.
 fn name_of(variant: &Value) -> String {
     if let Some(only) = variant.get("const") {
         return only.to_string();
@@ -222,8 +224,8 @@ fn name_of(variant: &Value) -> String {
     }
 }
 
-/// Returns the misfit of an answer in the words of its schema: the format that is missed, the variants if none fits, or
-/// else the misfit as it is.
+/// Returns the error of an answer in the words of its schema: the format that is missed, the variants if none fits, or
+/// else the error as it is.
 pub(crate) fn in_words_of(misfit: ReadError, schema: &Value, text: &str) -> ReadError {
     let found = missed_format(&misfit, schema, text);
     found

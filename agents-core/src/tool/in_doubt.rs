@@ -1,6 +1,6 @@
 //! Outcomes of executions that were interrupted.
 
-/// Outcome of an execution that was interrupted because its process ended, as a tool's `in_doubt` finds it out.
+/// Outcome of an execution that was interrupted because its process ended, as the tool's `in_doubt` finds it out.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -31,9 +31,9 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InDoubt<T> {
-    /// The execution took effect; the value is its output.
+    /// The interrupted execution took effect; the value is its output.
     Done(T),
-    /// The execution had no effect: it may run again.
+    /// The execution had no effect, so that the tool may run again.
     NotDone,
     /// The tool cannot find out whether the execution took effect.
     Unknown,

@@ -13,16 +13,15 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Maximum number of misfits that the model is told; further ones are only counted.
+/// Maximum number of faults that the model is told at once; further ones are only counted.
 const MOST: usize = 8;
 
-/// Maximum length in bytes of one misfit among several. A longer one loses the schema, which the model has
-/// already. If it is still too long, it is cut.
+/// Maximum length in bytes of one fault among several. A longer one loses the schema, which the model has already. If
+/// it is still too long, it is cut.
 const LONGEST: usize = 400;
 
-/// Explains why a text does not fit. Returns the error to act on first, and all misfits if there are several.
-///
-/// `first` is the error of the type, `found` the diagnosis of the reader for the same text.
+/// Explains why a text does not fit. Returns the error to act on first, and all faults if there are several. `first` is
+/// the error of the Rust type, and `found` the diagnosis of the reader for the same text.
 pub(crate) fn explain(
     first: ReadError,
     expected: Expected<'_>,
@@ -51,8 +50,8 @@ fn with_expectation(misfit: ReadError, schema: &Value, text: &str) -> ReadError 
     }
 }
 
-/// Returns the error that is at fault. A strict reading stops at the first value that it refuses, such as a number
-/// for a text or a key in another style. A lenient reading may settle that value, so that another error is at
+/// Returns the error that is really at fault. A strict reading stops at the first value that it refuses, such as a
+/// number for a text or a key in another style. A lenient reading may settle that value, so that another error is at
 /// fault.
 fn at_fault(
     first: ReadError,
@@ -80,8 +79,8 @@ fn at_fault(
     }
 }
 
-/// Returns the misfit in the words of the reader, if the reader reports one at the same path: messages of a type
-/// are about Rust. Where one of several shapes may be meant, the type knows more, and its error stays.
+/// Returns the error in the words of the reader, if the reader reports one at the same path: messages of a type are
+/// about Rust. Where one of several shapes may be meant, the type knows more, and its error stays.
 pub(crate) fn as_read(
     misfit: ReadError,
     schema: &Value,
@@ -95,8 +94,8 @@ pub(crate) fn as_read(
     }
 }
 
-/// Returns all misfits, which are the places where a text does not fit its schema, with `first` among them. If `first`
-/// is the only misfit, the list is empty, because the error of the call names that one already.
+/// Returns all places where a text does not fit its schema, with `first` among them. If `first` is the only one, the
+/// list is empty, because the error of the call names it already.
 pub(crate) fn misfits(
     first: &ReadError,
     schema: &Value,
@@ -136,7 +135,7 @@ fn is_within(path: &str, place: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Returns the position, in the order of the schema, of a misfit that only the type finds.
+/// Returns the position, in the order of the schema, of a fault that only the Rust type finds.
 fn place_of(path: &str, all: &[ReadError], schema: &Value) -> usize {
     let fields = schema.get("properties").and_then(Value::as_object);
     let rank = |path: &str| {

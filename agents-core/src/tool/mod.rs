@@ -123,7 +123,7 @@ pub trait Tool: Send + Sync + 'static {
     /// Returns the specification of the tool: its name, its schema, its effects.
     fn spec(&self) -> &ToolSpec;
 
-    /// Executes the tool.
+    /// Executes the tool with arguments that fit, and returns its result.
     ///
     /// # Errors
     /// The tool's own error. The tool's arms are asked about it; an error that no arm settles is told to the

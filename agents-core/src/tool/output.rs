@@ -12,7 +12,7 @@ impl OutputSchema {
         OutputSchema(Schema::new(&schema))
     }
 
-    /// Returns the output if it follows the schema.
+    /// Returns the output if it follows the schema; else the error with which the call fails.
     pub(super) fn check(&self, output: Json) -> Result<Json, Cause> {
         match self.0.fits(output.as_str()) {
             Ok(()) => Ok(output),

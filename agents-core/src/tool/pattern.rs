@@ -74,7 +74,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the text before the first `*`, and the text behind the last.
+    /// Returns the text of the pattern before its first `*`, and the text behind the last.
     fn ends(&self) -> (&str, &str) {
         let first = self.0.split('*').next();
         let last = self.0.rsplit('*').next();
@@ -162,7 +162,7 @@ mod tests {
         assert!(!overlaps("github_*", "github") && overlaps("a", "a") && !overlaps("a", "b"));
     }
 
-    /// Returns the result of `Pattern::matches` by a simple recursion, one character at a time.
+    /// Returns the result that `Pattern::matches` has to have, computed by a simple recursion, one character at a time.
     fn slowly(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern.split_first(), name.split_first()) {
             (None, rest) => rest.is_none(),

@@ -41,7 +41,7 @@ pub struct ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// Creates a policy that changes nothing.
+    /// Creates a policy for a tool that changes nothing of it.
     pub fn new() -> Self {
         Self::default()
     }
@@ -106,7 +106,7 @@ impl ToolPolicy {
                 .is_some_and(|approval| rank(approval) < rank(spec.approval))
     }
 
-    /// Returns the tool under this policy.
+    /// Returns the tool with this policy applied to it.
     pub(crate) fn over(&self, tool: SharedTool) -> SharedTool {
         let ToolPolicy {
             approval,
@@ -142,7 +142,7 @@ impl fmt::Debug for ToolPolicy {
     }
 }
 
-/// Tool whose calls need approval depending on their arguments, as the agent's policy says.
+/// Tool whose calls an agent's policy judges by their arguments: `confirm_when`.
 struct Judged {
     tool: SharedTool,
     when: When,
@@ -150,7 +150,7 @@ struct Judged {
     asks_itself: bool,
 }
 
-/// Prepared arguments of a judged tool, together with their JSON value.
+/// Arguments of such a tool that were read, together with their JSON value for the policy.
 struct Held {
     value: Value,
     prepared: Prepared,

@@ -259,7 +259,7 @@ impl Registry {
     }
 }
 
-/// Returns the latest active version, else the latest deprecated one, else the latest blocked one.
+/// Returns the latest active version of a tool, else the latest deprecated one, else the latest blocked one.
 fn latest(versions: &BTreeMap<Version, SharedTool>) -> Option<&SharedTool> {
     let rank = |tool: &SharedTool| match tool.spec().status {
         Status::Active => 2,
@@ -270,7 +270,8 @@ fn latest(versions: &BTreeMap<Version, SharedTool>) -> Option<&SharedTool> {
     versions.values().max_by_key(|tool| rank(tool))
 }
 
-/// Returns the tool with its version in its name, `read_v1_0_0` for `read@1.0.0`, and in its description.
+/// Returns the tool with its version in its name, `read_v1_0_0` for `read@1.0.0`, and in its description, so that
+/// models can tell versions apart.
 fn by_version(tool: &SharedTool) -> SharedTool {
     let spec = tool.spec();
     let version = spec

@@ -41,10 +41,10 @@ pub struct RemoteTool {
     pub description: String,
     /// JSON Schema of the arguments, as the server declares it.
     pub input_schema: Value,
-    /// JSON Schema of the result, if it is known.
+    /// JSON Schema of the result; `None` if the server does not declare it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// Hints of the server; overwrite what you know better.
+    /// Hints that the server gives about the tool; overwrite what you know better.
     #[serde(default)]
     pub annotations: Annotations,
 }
@@ -68,23 +68,23 @@ pub struct RemoteTool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
-    /// Is `true` if the tool changes nothing.
+    /// Is `true` if the tool changes nothing; `None` if the server does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
     /// Is `true` if the tool's changes may destroy something. The calls of such a tool need approval even if it
     /// reaches nothing outside of the organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Is `true` if a second call with the same arguments has no further effect.
+    /// Is `true` if a second call with the same arguments has no further effect; `None` if the server does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// Is `true` if the tool reaches beyond the organisation.
+    /// Is `true` if the tool reaches beyond the organisation; `None` if the server does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
 impl Annotations {
-    /// Returns the effects that these hints amount to.
+    /// Returns the effects that the server's hints amount to.
     pub fn effects(&self) -> Effects {
         match self.read_only_hint {
             Some(true) => Effects::Reads,

@@ -13,7 +13,7 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema_with_claims::<T>().0
 }
 
-/// Returns the schema of `T`, and the names of the tools that a `T` may have claims of.
+/// Returns the JSON Schema of `T`, and the names of the tools of which a `T` may claim calls.
 pub(crate) fn schema_with_claims<T: JsonSchema>() -> (Value, Vec<String>) {
     let mut schema = SchemaSettings::draft07()
         .into_generator()
@@ -27,16 +27,16 @@ pub(crate) fn schema_with_claims<T: JsonSchema>() -> (Value, Vec<String>) {
     (schema, claims)
 }
 
-/// Schema by which arguments or an answer are read.
+/// Schema by which arguments or an answer are read, in the form for models and in the form for the reader.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
-    /// Schema in the form in which models see it.
+    /// Schema in the form in which models see it: JSON.
     pub(crate) schema: &'a Value,
-    /// Schema as the reader uses it.
+    /// Schema in the form in which the reader uses it: compiled.
     pub(crate) compiled: &'a Schema,
 }
 
-/// Returns `true` if a schema demands anything that reading a type does not check.
+/// Returns `true` if a schema demands anything that reading a Rust type does not check, such as lengths.
 pub(crate) fn constrained(schema: &Value) -> bool {
     const LIMITS: [&str; 9] = [
         "exclusiveMinimum",
@@ -60,7 +60,7 @@ pub(crate) fn constrained(schema: &Value) -> bool {
     }
 }
 
-/// Returns `true` if a number has bounds that reading its type does not check.
+/// Returns `true` if a number has bounds in its schema that reading its Rust type does not check.
 fn bounded(schema: &Value) -> bool {
     let own = match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => (Some(0), Some(255)),
@@ -88,22 +88,22 @@ pub mod output_schema {
     use super::{JsonSchema, Value, schema_of};
     use std::marker::PhantomData;
 
-    /// Probe that asks whether `T` has a schema.
+    /// Probe that asks the compiler whether `T` has a JSON Schema.
     pub struct Probe<T>(PhantomData<fn() -> T>);
 
     impl<T> Probe<T> {
-        /// Probe that asks whether the type has a schema.
+        /// Probe that asks the compiler whether `T` has a JSON Schema.
         pub const NEW: Self = Probe(PhantomData);
     }
 
     impl<T: JsonSchema> Probe<T> {
-        /// Returns the JSON Schema of the type `T`.
+        /// Returns the JSON Schema of `T`, which has one.
         pub fn output_schema(&self) -> Option<Value> {
             Some(schema_of::<T>())
         }
     }
 
-    /// Fallback for a `T` without a schema.
+    /// Fallback of [`Probe`] for a `T` that has no JSON Schema.
     pub trait NoSchema {
         /// Returns `None`: the type has no schema.
         fn output_schema(&self) -> Option<Value> {

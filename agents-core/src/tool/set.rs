@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// A type-erased tool behind an [`Arc`].
+/// A tool that several agents may share: its types are hidden, and it is behind an [`Arc`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -119,7 +119,7 @@ impl ToolSet {
         &self.sources
     }
 
-    /// Returns the set without its sources.
+    /// Returns the set without its sources, once they have been asked.
     pub(crate) fn without_sources(mut self) -> Self {
         self.sources.clear();
         self
@@ -136,7 +136,7 @@ impl ToolSet {
         sources.any(|source| source.names().matches(name))
     }
 
-    /// Replaces each tool by the result of `change`.
+    /// Returns the set in which each tool is replaced by the result of `change`.
     pub(crate) fn mapped(self, change: impl FnMut(SharedTool) -> SharedTool) -> ToolSet {
         ToolSet {
             tools: self.tools.into_iter().map(change).collect(),
@@ -295,7 +295,7 @@ impl ToolSet {
     }
 }
 
-/// Returns the known name that `name` was probably meant to be, or `None` if none is similar.
+/// Returns the known name that a misspelt `name` was probably meant to be; `None` if none is similar.
 pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let wanted = name.to_lowercase();
     known

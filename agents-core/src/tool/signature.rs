@@ -40,10 +40,10 @@ use std::fmt::Display;
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait Argument: Sized {
-    /// The type itself.
+    /// Type as which the argument is read: the type itself.
     #[doc(hidden)]
     type Type: DeserializeOwned + JsonSchema + Send + Sync + 'static;
-    /// Returns the value unchanged: `Type` is this type.
+    /// Converts what was read into the value that the tool's function takes: unchanged.
     #[doc(hidden)]
     fn unpack(sent: Self::Type) -> Self;
 }
@@ -66,10 +66,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait Readable: Sized {
-    /// The type itself.
+    /// Type as which the argument is read: the type itself.
     #[doc(hidden)]
     type Type: DeserializeOwned + Send + Sync + 'static;
-    /// Returns the value unchanged: `Type` is this type.
+    /// Converts what was read into the value that the tool's function takes: unchanged.
     #[doc(hidden)]
     fn unpack(sent: Self::Type) -> Self;
 }
@@ -91,7 +91,7 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Readable for T {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait Described {
-    /// The type itself.
+    /// Type by which the argument is described: the type itself.
     #[doc(hidden)]
     type Type: JsonSchema;
 }
@@ -110,7 +110,7 @@ impl<T: JsonSchema> Described for T {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait Injected: Sized + Send + Sync + 'static {
-    /// Returns a clone of the injected value.
+    /// Returns a clone of the injected value, for one call.
     #[doc(hidden)]
     #[must_use]
     fn copied(&self) -> Self;
@@ -144,10 +144,10 @@ impl<T: Clone + Send + Sync + 'static> Injected for T {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait ToolOutput {
-    /// The type itself.
+    /// Type of the output as the run gets it: the type itself.
     #[doc(hidden)]
     type Type: Serialize + Send;
-    /// Returns the value that the model is told.
+    /// Converts the tool's result into the value that the model is told: unchanged.
     #[doc(hidden)]
     fn pack(self) -> Self::Type;
 }
@@ -188,13 +188,13 @@ impl<T: Serialize + Send> ToolOutput for T {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait ToolFault {
-    /// The type itself.
+    /// Type of the error as the run gets it: the type itself.
     #[doc(hidden)]
     type Type: Display + Send + Sync + 'static;
-    /// Returns the error that the model is told.
+    /// Converts the tool's error into the one that the run handles: unchanged.
     #[doc(hidden)]
     fn pack(self) -> Self::Type;
-    /// Returns the error that the tool returned.
+    /// Converts the error that the run handles back into the one that the tool returned: unchanged.
     #[doc(hidden)]
     fn unpack(told: &Self::Type) -> &Self;
 }

@@ -71,7 +71,7 @@ pub trait ToolSource: Send + Sync + 'static {
     fn tool(&self, listed: RemoteTool) -> SharedTool;
 }
 
-/// A type-erased source of tools behind an [`Arc`].
+/// A source of tools that several agents may share: behind an [`Arc`], without its type.
 pub(crate) type SharedSource = Arc<dyn ToolSource>;
 
 #[async_trait]
@@ -100,7 +100,7 @@ impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {
     note = "one tool is listed without `..`: `tools = [ReadFile]`; to defer one, write `..deferred([ReadFile])`"
 )]
 pub trait IntoTools<Kind> {
-    /// Adds the tools to the set.
+    /// Adds the tools, or the source, to the set of an agent's tools.
     fn add_to(self, set: &mut ToolSet);
 }
 
@@ -114,7 +114,7 @@ pub struct Each;
 #[derive(Debug)]
 pub struct Whole;
 
-/// Marker of a source that is asked.
+/// Marks the implementation of [`IntoTools`] for a source of tools, which is asked for its list later.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Asked;

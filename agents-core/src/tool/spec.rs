@@ -21,7 +21,7 @@ use std::{borrow::Cow, fmt, sync::OnceLock, time::Duration};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effects {
-    /// The tool is a pure function.
+    /// The tool is a pure function: it neither reads nor changes the outside world.
     None,
     /// The tool reads from the outside world.
     Reads,
@@ -45,9 +45,9 @@ pub enum Effects {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// A mistake of such a call costs little.
+    /// Low risk: a mistake of such a call costs little.
     Low,
-    /// A mistake of such a call can be mended.
+    /// Medium risk: a mistake of such a call can be mended.
     Medium,
     /// A mistake may cost a lot, or cannot be mended.
     High,
@@ -65,7 +65,7 @@ pub enum Category {
     Data,
     /// The tool searches for things.
     Search,
-    /// The tool does anything else; the default.
+    /// The tool does anything else. This is the default.
     #[default]
     Utility,
 }
@@ -74,7 +74,7 @@ pub enum Category {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// The result may not be reused.
+    /// The result may not be reused: each call runs the tool. This is the default.
     #[default]
     None,
     /// The result may be reused for this long.
@@ -83,7 +83,7 @@ pub enum Cache {
     Forever,
 }
 
-/// Need of a tool's calls for a person's approval.
+/// Rule for whether calls of a tool need a person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NeedsApproval {
@@ -117,13 +117,13 @@ pub enum NeedsApproval {
 pub struct ToolSpec {
     /// Name by which the model calls the tool.
     pub name: Cow<'static, str>,
-    /// Version, which is written into receipts; `1.0.0` by default.
+    /// Version of the tool, which is written into receipts; `1.0.0` by default.
     pub version: Cow<'static, str>,
     /// Description of the tool, as models read it.
     pub description: Cow<'static, str>,
     /// Effects on the outside world; `Writes` if they were not declared.
     pub effects: Effects,
-    /// Is `true` if the effects were declared.
+    /// Is `true` if the author of the tool has declared its effects.
     pub declared: bool,
     /// Is `true` if a second execution with the same arguments has no further effect.
     pub idempotent: bool,
@@ -160,7 +160,7 @@ pub struct ToolSpec {
     /// Effect of a call in words for the approver, with the names of arguments in braces: see
     /// [`ToolSpec::effect_description`].
     pub effect_description: Option<Cow<'static, str>>,
-    /// Reason why the effect of a call cannot be undone, if it was declared.
+    /// Reason why the effect of a call cannot be undone; `None` if the tool was not declared irreversible.
     pub irreversible: Option<Cow<'static, str>>,
     /// Names of the secrets that the tool looks up, as far as they were declared.
     pub secrets: Vec<Cow<'static, str>>,
@@ -170,11 +170,12 @@ pub struct ToolSpec {
     pub(crate) has_undo: bool,
     /// Is `true` if the author of the tool declared whether calls need approval.
     pub(crate) has_said: bool,
-    /// Is `true` if every agent with the tool may use it, without a list or a grant that names it.
+    /// Is `true` if every agent that has the tool may use it, although neither a skill's list of tools nor a grant of a
+    /// team names it.
     pub(crate) innate: bool,
     /// Is `true` if the tool only lets a model give up a task that it cannot do, as `escalate` does.
     pub(crate) last_resort: bool,
-    /// The tool's own name, if `name` is an alias.
+    /// The tool's own name, if `name` is an alias; else `None`.
     own_name: Option<Cow<'static, str>>,
     declaration: Derived<String>,
     schema: Derived<Schema>,
@@ -250,7 +251,7 @@ impl ToolSpec {
         }
     }
 
-    /// Sets the version; `1.0.0` by default.
+    /// Sets the version of the tool; `1.0.0` by default.
     #[must_use]
     pub fn version(mut self, version: impl Into<Cow<'static, str>>) -> Self {
         self.version = version.into();
@@ -286,7 +287,8 @@ impl ToolSpec {
         self.idempotent()
     }
 
-    /// Returns `true` if a second execution with the same arguments has no further effect.
+    /// Returns `true` if a second execution with the same arguments has no further effect, since the tool does not
+    /// write or is idempotent.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.effects != Effects::Writes || self.idempotent
     }
@@ -390,7 +392,7 @@ impl ToolSpec {
         self.has_undo
     }
 
-    /// Sets the category; [`Category::Utility`] by default.
+    /// Sets the category of the tool; [`Category::Utility`] by default.
     #[must_use]
     pub fn category(mut self, category: Category) -> Self {
         self.category = category;
@@ -429,13 +431,13 @@ impl ToolSpec {
         self
     }
 
-    /// Marks the tool as usable by every agent that has it, without a list or a grant that names it.
+    /// Marks the tool as usable by every agent that has it, although no list or grant names it.
     pub(crate) fn innate(mut self) -> Self {
         self.innate = true;
         self
     }
 
-    /// Marks the tool as one by which a model gives up.
+    /// Marks the tool as one by which a model gives up a task.
     pub(crate) fn last_resort(mut self) -> Self {
         self.last_resort = true;
         self
@@ -489,7 +491,7 @@ impl ToolSpec {
         self
     }
 
-    /// Adds a worked example of arguments.
+    /// Adds a worked example of arguments, which models are shown.
     #[must_use]
     pub fn example(mut self, arguments: Value) -> Self {
         self.examples.push(arguments);
@@ -520,8 +522,8 @@ impl ToolSpec {
         }
     }
 
-    /// Returns the schema if it demands anything beyond types: bounds, lengths, patterns. Reading a type does not
-    /// check these.
+    /// Returns the schema of the arguments if it demands anything beyond types (bounds, lengths, patterns), which
+    /// reading a type does not check; else `None`.
     pub(crate) fn constraints(&self) -> Option<&Schema> {
         let constrained = self
             .constrained
@@ -561,7 +563,7 @@ impl ToolSpec {
         format!("{}@{}", self.own_name(), self.version)
     }
 
-    /// Returns the specification under another name; the own name stays.
+    /// Returns the specification with another name for models; the tool's own name stays.
     pub(super) fn renamed(&self, name: Cow<'static, str>) -> ToolSpec {
         let own_name = self.own_name.clone().or_else(|| Some(self.name.clone()));
         ToolSpec {
@@ -571,7 +573,7 @@ impl ToolSpec {
         }
     }
 
-    /// Returns `true` if the arguments have no field at all.
+    /// Returns `true` if the tool takes no arguments.
     pub(crate) fn takes_nothing(&self) -> bool {
         self.input_schema
             .get("properties")
@@ -590,8 +592,8 @@ impl fmt::Debug for ToolSpec {
     }
 }
 
-/// Value that is computed from other fields of its struct on first use. A clone of the struct computes its own, because
-/// the other fields may be changed in the clone.
+/// Value that is computed from other fields of its struct on first use, and kept. A clone of the struct computes its
+/// own, because the other fields may be changed in the clone.
 struct Derived<T>(OnceLock<T>);
 
 impl<T> Derived<T> {

@@ -21,7 +21,7 @@ pub enum Status {
     /// The tool runs, but [`Registry::list`](super::Registry::list) leaves it out, and a name
     /// without a version stands for an active version if there is one.
     Deprecated {
-        /// Note on what to use instead.
+        /// Note on what to use instead of the deprecated tool.
         note: Cow<'static, str>,
     },
     /// The tool does not run: its calls are refused with `POLICY_DENIED`, and no model is offered
@@ -38,7 +38,7 @@ impl Status {
         *self == Status::Active
     }
 
-    /// Returns the reason why the tool is blocked, if it is.
+    /// Returns the reason why the tool is blocked; `None` if it is not.
     pub fn blocked(&self) -> Option<&str> {
         match self {
             Status::Blocked { reason } => Some(reason),

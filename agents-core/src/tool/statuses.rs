@@ -57,7 +57,7 @@ impl ToolStatuses {
         self.set(tools.into(), Status::Deprecated { note });
     }
 
-    /// Makes the tools that match active again.
+    /// Makes the tools active again whose names match the pattern.
     pub fn activate(&self, tools: impl Into<Pattern>) {
         self.set(tools.into(), Status::Active);
     }

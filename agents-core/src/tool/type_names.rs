@@ -3,7 +3,8 @@
 use super::expected::places;
 use serde_json::Value;
 
-/// Returns the type that the value at a path of these arguments should have had: `u32`, `Vec<Line>`.
+/// Returns the name of the type that the value at a path of these arguments should have had, for an error: `u32`,
+/// `Vec<Line>`.
 pub(crate) fn type_at(schema: &Value, text: &str, path: &str) -> String {
     let whole = serde_json::from_str(text).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
@@ -36,10 +37,10 @@ pub(crate) fn without_modules(name: &str) -> String {
     short
 }
 
-/// Name of a type if its schema says nothing about it.
+/// Name of a type in an error if its schema says nothing about it.
 const ANY: &str = "any";
 
-/// Returns the name of a schema's type; of a referenced schema only the name, not its members.
+/// Returns the name of the type that a schema describes; of a referenced schema only the name, not its members.
 fn type_of(schema: &Value) -> String {
     let listed = |key: &str| schema.get(key).and_then(Value::as_array);
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {

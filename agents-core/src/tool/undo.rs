@@ -52,7 +52,7 @@ pub enum Undone {
     Done,
     /// The effect of the call cannot be undone, because something else has happened since; nothing was changed.
     Conflict {
-        /// Description of the change that prevents the undo.
+        /// Description of the later change to the same data, which prevents the undo.
         what: String,
     },
 }
@@ -99,7 +99,7 @@ pub struct StoredOutput<T> {
 }
 
 impl<T> StoredOutput<T> {
-    /// Creates the output from its JSON.
+    /// Creates the output of a call that is to be undone, from its stored JSON.
     pub fn new(json: Json) -> Self {
         StoredOutput {
             json,
@@ -112,7 +112,7 @@ impl<T> StoredOutput<T> {
         &self.json
     }
 
-    /// Reads the output strictly.
+    /// Reads the output of the call as a `T`, strictly.
     ///
     /// # Errors
     /// When the stored JSON does not fit the type, for instance because the type has changed since.
@@ -136,7 +136,8 @@ impl<T> fmt::Debug for StoredOutput<T> {
     }
 }
 
-/// Reads the output of an earlier call.
+/// Reads the output of an earlier call into its type, so that the call can be undone; the error says why it does not
+/// fit.
 pub(crate) fn read_stored<T: DeserializeOwned>(output: &Json) -> Result<T, ToolError> {
     read(output.as_str()).map_err(|misfit| {
         let path = misfit.path();
@@ -182,13 +183,13 @@ pub fn undo_tool(tool: &SharedTool) -> Option<SharedTool> {
     })
 }
 
-/// Tool that undoes the calls of another tool.
+/// Tool that undoes the calls of another tool, as [`undo_tool`] returns it.
 struct Undo {
     tool: SharedTool,
     spec: ToolSpec,
 }
 
-/// Arguments and output of the execution that is undone.
+/// Arguments of an undo: the arguments and the output of the execution that is undone.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UndoArgs {
@@ -196,7 +197,7 @@ struct UndoArgs {
     output: Json,
 }
 
-/// Arguments of an undo, ready for one execution.
+/// Arguments of an undo that were read, ready for one execution.
 struct Ready {
     args: Prepared,
     output: Json,
@@ -243,7 +244,7 @@ impl DynTool for Undo {
     }
 }
 
-/// Returns the specification of the tool that undoes the calls of the tool of this specification.
+/// Returns the specification of the tool that undoes the calls of a tool.
 fn spec_of_undo(spec: &ToolSpec) -> ToolSpec {
     let own_name = spec.own_name();
     let mut undo = ToolSpec::new(
@@ -273,8 +274,8 @@ fn spec_of_undo(spec: &ToolSpec) -> ToolSpec {
     }
 }
 
-/// Returns the schema of `{"args": {..}, "output": ..}`. References are relative to the root of a schema, so the
-/// definitions move there.
+/// Returns the schema of an undo's arguments, `{"args": {..}, "output": ..}`. References are relative to the root of a
+/// schema, so the definitions move there.
 fn schema_of_undo(args: &Value) -> Value {
     let mut args = args.clone();
     let mut schema = Map::new();
@@ -305,7 +306,7 @@ fn schema_of_undo(args: &Value) -> Value {
     schema
 }
 
-/// Redirects every reference to the whole schema of the arguments, which is no longer at the root.
+/// Redirects references to the whole schema of the call's arguments, which is no longer at the root.
 fn rooted(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

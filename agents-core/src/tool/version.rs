@@ -9,7 +9,7 @@ impl Version {
         Version(version.into())
     }
 
-    /// Returns the version proper, and the pre-release part if there is one.
+    /// Returns the version without its pre-release part, and that part if there is one. Build metadata is left out.
     fn parts(&self) -> (&str, Option<&str>) {
         // The part after a plus is build metadata and does not count in the order.
         let version = self.0.split('+').next().unwrap_or_default();
@@ -51,8 +51,8 @@ impl fmt::Display for Version {
     }
 }
 
-/// Compares two versions part by part, between dots and hyphens. Numbers are compared by their size and come before
-/// words, words by their letters.
+/// Compares two versions part by part; parts stand between dots and hyphens. Numbers are compared by their size and
+/// come before words, words by their letters.
 fn by_pieces(one: &str, two: &str) -> Ordering {
     let (mut one, mut two) = (one.split(['.', '-']), two.split(['.', '-']));
     loop {

@@ -22,7 +22,7 @@ pub(super) fn registered(key: &str) -> String {
     format!("`{key}` is registered already; give the tool that changed a new version")
 }
 
-/// `why` says what to do.
+/// Text of the error of a tool that is not registered; `why` says what to do.
 pub(super) fn not_registered(key: &str, why: &str) -> String {
     format!("no tool `{key}` is registered; {why}")
 }
@@ -55,7 +55,7 @@ pub(super) fn too_large_to_keep(integer: &str) -> String {
     format!("the integer {integer} is too large to be kept exactly; send it as a string")
 }
 
-/// `names` are the variants.
+/// Text of the error of a value that is no variant; `names` are the variants.
 pub(super) fn no_variant(names: &str) -> String {
     format!("it is none of the variants; write one of {names}")
 }
@@ -84,7 +84,7 @@ pub(super) fn no_undo(tool: &str) -> Cause {
     ))
 }
 
-/// `misfit` has the place in front, if there is one.
+/// Text of the error of a stored output that does not fit; `misfit` has the place in front, if there is one.
 pub(super) fn undo_unfit(misfit: &str) -> Cause {
     let why = format!("the stored output does not fit the type that `undo` reads: {misfit}");
     Cause::text(Code::ValidationError, why)

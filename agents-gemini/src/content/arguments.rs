@@ -3,13 +3,14 @@
 use super::wire::PartialArgument;
 use serde_json::{Map, Value};
 
-/// Maximum length of a list in arguments that arrive value by value.
+/// Maximum length of a list in the arguments of a call that arrive value by value.
 const MAX_ITEMS: usize = 10_000;
 
-/// Maximum number of steps of a path.
+/// Maximum number of steps of a path to a value of the arguments.
 const MAX_DEPTH: usize = 128;
 
-/// Sets the value that a fragment has for its path, such as `$.orders[0].name`. Fragments of one text are joined.
+/// Sets the value of a fragment at its path in the arguments of a call, such as `$.orders[0].name`. Fragments of one
+/// text are joined.
 ///
 /// Returns `false` if the path is invalid, or does not fit the values before it.
 pub(super) fn set(arguments: &mut Value, piece: PartialArgument) -> bool {
@@ -56,7 +57,7 @@ enum Step<'a> {
     Item(usize),
 }
 
-/// Returns the steps of a path.
+/// Returns the steps of a path such as `$.orders[0].name`; `None` if it is invalid.
 fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
@@ -93,7 +94,8 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     Some(steps)
 }
 
-/// Returns the place that the steps lead to, and creates what is missing on the way.
+/// Returns the place in the arguments that the steps lead to, and creates what is missing on the way; `None` if other
+/// values are in the way.
 fn find<'a>(arguments: &'a mut Value, steps: &[Step<'_>]) -> Option<&'a mut Value> {
     let mut place = arguments;
     for step in steps {

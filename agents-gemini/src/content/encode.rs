@@ -20,29 +20,31 @@ use agents_core::model::{Content, Media, Message, Request, Thinking, ToolCall, p
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 
-/// Signature of a call that another model made. Newer models refuse calls without one.
+/// Text that stands for the thought signature of a call that another model made. Newer models refuse calls without one.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// The content of the history's slot.
+/// Encoded conversation, kept between requests in the slot of the history.
 #[derive(Default)]
 struct Encoded {
-    /// Declarations of the tools that were last offered, as the run gives them.
+    /// Declarations of the tools that the last request offered, in the JSON of the run.
     declared: String,
-    /// Declarations of these tools as the server takes them; empty if the prompt describes them.
+    /// Declarations of the tools that the last request offered, in the JSON of the server; empty if the prompt
+    /// describes the tools.
     tools: Vec<u8>,
     is_prompted: bool,
-    /// Is `true` for a model that demands signatures, and takes images within results.
+    /// Is `true` for a model that demands thought signatures, and takes images within results.
     is_new: bool,
     message_count: usize,
-    /// Parts of the system prompt, each with a comma after it.
+    /// JSON of the parts of the system prompt, each with a comma after it.
     system: Vec<u8>,
-    /// Contents; the last one is open.
+    /// JSON of the contents (Gemini's word for messages); the last one is open, since more parts of its role may
+    /// follow.
     contents: Vec<u8>,
     /// Role of the last content, to which parts of the same role are added.
     role: Option<Role>,
-    /// Calls of the last reply, to which results belong.
+    /// Calls of the last reply, by which results find their calls.
     calls: Vec<Called>,
-    /// Place of the last results, if nothing follows them.
+    /// Place of the last results in the contents, if nothing follows them.
     results: Option<Results>,
 }
 
@@ -59,16 +61,16 @@ struct Called {
     has_id: bool,
 }
 
-/// Place of results in the contents.
+/// Place of the results of calls in the encoded contents, to which further results may be added.
 struct Results {
-    /// Number of messages before the results.
+    /// Number of messages of the conversation before the results.
     message_count: usize,
     /// Length of the encoded contents before the results.
     length: usize,
     role: Option<Role>,
 }
 
-/// Encodes the body of a request.
+/// Encodes the body of a request as JSON.
 pub(crate) fn body(template: &RequestTemplate, config: &Config, request: &Request<'_>) -> Vec<u8> {
     request.history().wire(|encoded: &mut Encoded, messages| {
         encoded.encode_new(request, messages, config);
@@ -100,7 +102,7 @@ pub(crate) fn body(template: &RequestTemplate, config: &Config, request: &Reques
     })
 }
 
-/// Encodes the agent's tools, and the tools that the server runs itself.
+/// Encodes the agent's tools, and those that the server runs itself, as JSON.
 fn put_tools(body: &mut Vec<u8>, tools: &[u8], server_tools: &[u8]) {
     if tools.is_empty() && server_tools.is_empty() {
         return;
@@ -138,8 +140,8 @@ fn put_generation(
 }
 
 impl Encoded {
-    /// Encodes the new messages. Starts over if the kept bytes were made for other tools that the prompt describes, for
-    /// another kind of model, or for more messages than there are.
+    /// Encodes the messages that are new since the last request. It starts over if the kept bytes were made for other
+    /// tools that the prompt describes, for another kind of model, or for more messages than there are.
     fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], config: &Config) {
         let declared = request.tools_json().unwrap_or_default();
         let has_changed = self.declared != declared && request.has_tools();
@@ -233,7 +235,8 @@ impl Encoded {
         }
     }
 
-    /// Prepares for the next part: opens a content of this role, unless the last one has it.
+    /// Prepares for the next part: opens a content (Gemini's word for a message) of this role, unless the last one has
+    /// it.
     fn part(&mut self, role: Role) {
         let out = &mut self.contents;
         if self.role == Some(role) {
@@ -320,7 +323,8 @@ impl Encoded {
         }
     }
 
-    /// Returns the parts of a reply that another model made, or that has neither signatures nor ids.
+    /// Returns the parts of a reply for which no order is kept: another model made it, or it has neither signatures nor
+    /// ids.
     fn usual<'a>(&self, text: &'a str, calls: &[ToolCall]) -> Vec<Piece<'a>> {
         let text = Piece::Text {
             text,
@@ -393,7 +397,7 @@ fn put_declarations(out: &mut Vec<u8>, request: &Request<'_>) {
     }
 }
 
-/// Encodes a call, without the end of its part.
+/// Encodes a call, but not yet the end of its part, before which a signature may stand.
 fn put_call(out: &mut Vec<u8>, call: &ToolCall, has_id: bool) {
     field(out, b"{\"functionCall\":{\"name\":", &name(&call.name));
     if has_id {
@@ -431,7 +435,7 @@ fn put_result(out: &mut Vec<u8>, call: &Called, content: Option<&Content>, media
     out.extend_from_slice(if media.is_empty() { b"}}" } else { b"]}}" });
 }
 
-/// Ends a part, and adds its signature if it has one.
+/// Ends a part, and adds its thought signature if it has one.
 fn end_part(out: &mut Vec<u8>, signature: Option<&str>) {
     if let Some(signature) = signature {
         field(out, b",\"thoughtSignature\":", signature);
@@ -455,7 +459,7 @@ fn put_media(out: &mut Vec<u8>, media: &Media) {
     );
 }
 
-/// Returns the name of a call in the characters that the server accepts. Models invent other names.
+/// Returns the name of a call with `_` for each character that the server refuses. Models invent other names.
 fn name(name: &str) -> String {
     let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     let name: String = name

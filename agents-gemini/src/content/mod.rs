@@ -9,5 +9,5 @@ mod wire;
 pub(crate) use encode::body;
 pub use reply::ContentReply;
 
-/// Name under which thoughts are kept that go back to the server.
+/// Name under which a reply keeps the thoughts that go back to the server with the next request.
 const PROVIDER: &str = "gemini";

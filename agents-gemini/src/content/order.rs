@@ -6,15 +6,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Part of a reply, as the order of its content needs it.
+/// Part of a reply, as far as the order of the parts has to be kept: its content is in the message.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
-    /// A part of the message's text.
+    /// Text of the reply: a stretch of the message's text.
     Text(Stretch),
-    /// A part of the message's reasoning.
+    /// Thought of the reply: a stretch of the message's reasoning.
     Thought(Stretch),
-    /// The next of the message's calls.
+    /// Call of a tool: the next of the message's calls.
     Call {
         /// Is `true` if the server gave the call an id, by which it finds the result.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -26,7 +26,7 @@ pub(super) enum Place {
     Part(Box<RawValue>),
 }
 
-/// Stretch of the text or the reasoning of a message.
+/// Stretch of the text or the reasoning of a message, which is one part of the reply.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stretch {
     /// Number of bytes of the stretch.
@@ -50,7 +50,8 @@ pub(super) enum Piece<'a> {
     Part(&'a RawValue),
 }
 
-/// Returns the parts in their order, or `None` if the order was made for another message.
+/// Returns the parts of a message with their content, in order; `None` if the order does not fit the message, since it
+/// was made for another one.
 pub(super) fn pieces<'a>(
     order: &'a [Place],
     mut text: &'a str,

@@ -28,7 +28,7 @@ pub struct ContentReply {
     content: String,
     thoughts: String,
     calls: Vec<ToolCall>,
-    /// Call whose arguments are still arriving.
+    /// Call whose arguments are still arriving value by value.
     open: Option<Open>,
     order: Vec<Place>,
     finish: Option<FinishReason>,
@@ -256,7 +256,7 @@ impl ContentReply {
         Ok(())
     }
 
-    /// Ends the call whose arguments were arriving.
+    /// Ends the call whose arguments were arriving, and adds it to the calls of the reply.
     fn close(&mut self) {
         let Some(Open {
             mut call,
@@ -284,7 +284,8 @@ fn tell(sink: Sink<'_>, delta: Delta<'_>) {
     }
 }
 
-/// Adds a stretch of text. It continues the one before it, unless one of them is signed.
+/// Adds a stretch to the order of the reply. It continues the one before it, unless one of them has a thought
+/// signature.
 fn stretch(
     order: &mut Vec<Place>,
     place: fn(Stretch) -> Place,
@@ -309,7 +310,8 @@ fn stretch(
     }
 }
 
-/// Returns the reasoning with the order of the parts; without it, if a message says as much itself.
+/// Returns the reasoning of a reply with the order of its parts, to be sent back later. The order is left out if the
+/// message alone leads to the same parts.
 fn with_order(text: String, order: &[Place]) -> Option<Thinking> {
     let says_more = |place: &Place| match place {
         Place::Text(stretch) | Place::Thought(stretch) => stretch.signature.is_some(),

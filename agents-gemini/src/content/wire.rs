@@ -11,7 +11,7 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow)]
     pub(super) candidates: Option<Vec<Candidate<'a>>>,
     pub(super) prompt_feedback: Option<PromptFeedback>,
-    /// Usage, parsed apart: one that cannot be read is no reason to lose a reply.
+    /// JSON of the counts of tokens, which is parsed apart: counts that cannot be read are no reason to lose a reply.
     #[serde(borrow)]
     pub(super) usage_metadata: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -60,14 +60,14 @@ pub(super) struct Part<'a> {
 pub(super) struct Call<'a> {
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
-    /// Arguments as written, since parsed numbers would be rounded.
+    /// Arguments of the call as the server wrote them, since parsed numbers would be rounded.
     #[serde(borrow)]
     pub(super) args: Option<&'a RawValue>,
     pub(super) partial_args: Option<Vec<PartialArgument>>,
     pub(super) will_continue: Option<bool>,
 }
 
-/// Fragment of the arguments of a call, for one path.
+/// Fragment of the arguments of a call: the value at one path.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PartialArgument {
@@ -88,8 +88,8 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Reads the counts of a server; `None` if one of them is not a number of tokens. In that case nothing is known of
-    /// the usage.
+    /// Reads the counts of tokens that a server sent; `None` if one of them is not a number of tokens. In that case
+    /// nothing is known of the usage.
     pub(super) fn of(json: &RawValue) -> Option<Self> {
         serde_json::from_str(json.get()).ok()
     }
@@ -129,7 +129,7 @@ impl Usage {
     }
 }
 
-/// Reads a text, borrowed if it has no escapes.
+/// Reads a text of the server's JSON, borrowed if it has no escapes.
 fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'de, str>>, D::Error> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);

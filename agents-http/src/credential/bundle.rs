@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// An access token of OAuth 2.0, with what is needed to refresh it. `Debug` shows no token.
+/// An access token of OAuth 2.0, with what is needed to get the next one when it expires. `Debug` shows no token.
 ///
 /// ```
 /// use agents_http::Bundle;
@@ -31,7 +31,7 @@ pub struct Bundle {
     access_token: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
-    /// Time of expiry, in seconds since 1970.
+    /// Time at which the access token expires, in seconds since 1970; `None` if it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires_at: Option<u64>,
     token_url: String,
@@ -42,7 +42,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Creates a bundle of a token, which `token_url` refreshes.
+    /// Creates a bundle of this access token. At `token_url`, the next one is asked for.
     pub fn new(access_token: impl Into<String>, token_url: impl Into<String>) -> Self {
         Bundle {
             access_token: access_token.into(),
@@ -54,14 +54,15 @@ impl Bundle {
         }
     }
 
-    /// Sets the token that gets the next access token. Without one, the bundle cannot be refreshed.
+    /// Sets the refresh token, with which the next access token is asked for. Without one, the bundle cannot be
+    /// refreshed.
     #[must_use]
     pub fn refresh_token(mut self, token: impl Into<String>) -> Self {
         self.refresh_token = Some(token.into());
         self
     }
 
-    /// Sets the id of the client, and its secret if it has one.
+    /// Sets the id of the OAuth client that asks for tokens, and its secret if it has one.
     #[must_use]
     pub fn client(mut self, id: impl Into<String>, secret: Option<String>) -> Self {
         self.client_id = Some(id.into());
@@ -87,8 +88,8 @@ impl Bundle {
             .is_some_and(|at| at <= now().saturating_add(time.as_secs()))
     }
 
-    /// Gets the next access token by the grant `refresh_token`, and returns the new bundle. If the server gives a new
-    /// refresh token as well, the old one is worthless: the new bundle has to be stored.
+    /// Asks the token URL for the next access token by the grant `refresh_token`, and returns the new bundle. If the
+    /// server gives a new refresh token as well, the old one is worthless: the new bundle has to be stored.
     ///
     /// # Errors
     /// When the bundle has no refresh token, when the token URL is plain HTTP to another machine, or when the server
@@ -141,7 +142,7 @@ impl Bundle {
         })
     }
 
-    /// Returns a message of the server without the tokens that it may have repeated.
+    /// Returns a message of the token server without the tokens and the client secret that it may have repeated.
     fn without_tokens(&self, mut message: String) -> String {
         let tokens = [&self.refresh_token, &self.client_secret];
         for token in tokens.into_iter().flatten().filter(|one| !one.is_empty()) {
@@ -151,7 +152,7 @@ impl Bundle {
     }
 }
 
-/// Reply of a token server to a request for a new token.
+/// Reply of a token server to a request for a new token, as it is read from JSON.
 #[derive(Deserialize)]
 struct Granted {
     access_token: String,

@@ -12,7 +12,8 @@ use agents_core::model::{ModelError, ModelErrorKind as Kind, Request};
 use http::{HeaderName, HeaderValue};
 use std::fmt;
 
-/// Credential of a client that is looked up for each request, on behalf of the run that makes the request.
+/// Key or token of a client of a model, which is looked up for each request, on behalf of the run that makes the
+/// request.
 ///
 /// Clients take one with `.credential(..)`. A key that never changes is `.api_key(..)` instead.
 ///
@@ -40,13 +41,13 @@ enum Source {
 pub struct KeyHeader {
     /// Name of the header, in lower case.
     pub name: &'static str,
-    /// Text before the key, such as `Bearer `.
+    /// Text before the key in the header's value, such as `Bearer `.
     pub prefix: &'static str,
 }
 
 impl Credential {
-    /// Creates a credential that is the secret of this name. It is found as a tool's secrets are: that of the run, of the
-    /// user, of the workspace, of the organisation.
+    /// Creates a credential that is the secret of this name. It is looked for as a tool's secrets are: first that of
+    /// the run, then of the user, of the workspace and of the organisation.
     pub fn secret(name: impl Into<String>) -> Self {
         Credential(Source::Secret(name.into()))
     }
@@ -62,7 +63,8 @@ impl KeyHeader {
 
 impl Call<'_> {
     /// Adds the credential of a client to a request, if the client has one. A token is sent as `Authorization: Bearer`,
-    /// and a key in the header that the provider takes. The client's usual key is then left out.
+    /// and a key in the header that the provider takes. The key that the client sends with all its requests is then
+    /// left out.
     ///
     /// # Errors
     /// When the run has no such secret, when the organisation has no token, or when a token cannot be refreshed.

@@ -15,10 +15,10 @@ use std::{
 /// Error of a [`BundleStore`], for instance of the database in which it keeps tokens.
 pub type StoreError = Box<dyn Error + Send + Sync>;
 
-/// Time before its expiry at which an access token is refreshed.
+/// Time before its expiry at which an access token is refreshed, so that it does not expire on the way.
 const EARLY: Duration = Duration::from_secs(60);
 
-/// Storage of the token bundles of organisations.
+/// Storage of the OAuth tokens of organisations. An application implements it for its database.
 ///
 /// ```
 /// use agents_core::async_trait;
@@ -45,13 +45,14 @@ const EARLY: Duration = Duration::from_secs(60);
 /// ```
 #[async_trait]
 pub trait BundleStore: Send + Sync + 'static {
-    /// Returns the bundle of an organisation, or `None` if it has none. A run without an organisation asks for `""`.
+    /// Returns the token bundle of an organisation, or `None` if it has none. A run without an organisation asks for
+    /// `""`.
     ///
     /// # Errors
     /// When the store cannot be asked.
     async fn read(&self, org: &str) -> Result<Option<Bundle>, StoreError>;
 
-    /// Replaces the bundle of an organisation.
+    /// Replaces the token bundle of an organisation, after it was refreshed.
     ///
     /// # Errors
     /// When the bundle cannot be stored.
@@ -69,7 +70,7 @@ impl<S: BundleStore + ?Sized> BundleStore for Arc<S> {
     }
 }
 
-/// Bundles in memory, which are lost with the process.
+/// Token bundles in memory, which are lost with the process.
 ///
 /// ```
 /// use agents_http::{Bundle, MemoryBundles};
@@ -87,14 +88,14 @@ impl MemoryBundles {
         Self::default()
     }
 
-    /// Adds the tokens of an organisation, given by its id.
+    /// Adds the tokens of an organisation, which is named by its id.
     #[must_use]
     pub fn with(self, org: impl Into<String>, bundle: Bundle) -> Self {
         self.all().insert(org.into(), bundle);
         self
     }
 
-    /// Returns the bundle of an organisation; `None` if it has none.
+    /// Returns the token bundle of an organisation; `None` if it has none.
     pub fn get(&self, org: &str) -> Option<Bundle> {
         self.all().get(org).cloned()
     }
@@ -145,11 +146,12 @@ struct Shared {
     orgs: Mutex<HashMap<String, Slot>>,
 }
 
-/// Bundle of one organisation in this process, if it could not be written back. Its lock admits one refresh at a time.
+/// Bundle of one organisation in this process; `None` unless it could not be written to the store. The lock admits one
+/// refresh at a time.
 type Slot = Arc<tokio::sync::Mutex<Option<Bundle>>>;
 
 impl OAuth {
-    /// Creates the tokens of the organisations in this store.
+    /// Creates a source of access tokens from the bundles in this store.
     pub fn new(store: impl BundleStore) -> Self {
         let limits = Limits {
             idle: Duration::from_secs(30),
@@ -198,7 +200,8 @@ impl Shared {
         Ok(renewed.access_token().to_owned())
     }
 
-    /// Writes a bundle back. If that fails, this process keeps it, and tries again at the next request.
+    /// Writes a refreshed bundle to the store. If that fails, this process keeps it, and tries again at the next
+    /// request.
     async fn save(&self, org: &str, bundle: &Bundle, unsaved: &mut Option<Bundle>) {
         if let Err(error) = self.store.write(org, bundle).await {
             tracing::error!(org, %error, "a refreshed token is not stored; it is lost if the process ends");

@@ -16,7 +16,7 @@ pub(super) fn store_fails(error: &impl Display) -> String {
     format!("the store of credentials cannot be asked: {error}")
 }
 
-/// `org` is empty for a run without an organisation.
+/// Text for a store that has no tokens for the organisation; `org` is empty for a run without an organisation.
 pub(super) fn no_credential(org: &str) -> String {
     match org {
         "" => {

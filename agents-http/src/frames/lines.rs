@@ -12,7 +12,7 @@
 #[derive(Debug, Default)]
 pub struct Lines {
     held: Vec<u8>,
-    /// Number of bytes of `held` that were returned by the last call.
+    /// Number of bytes at the start of `held` that the last call has returned; the next call removes them.
     returned: usize,
 }
 
@@ -36,7 +36,7 @@ impl Lines {
         &self.held[..self.returned]
     }
 
-    /// Returns the line that has begun, and has no line feed yet.
+    /// Returns the bytes of the last line, which has no line feed yet.
     pub fn rest(&self) -> &[u8] {
         &self.held[self.returned..]
     }

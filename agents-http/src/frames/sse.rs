@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-/// A server-sent event, passed to the closure of [`Events::push`].
+/// A server-sent event, which [`Events::push`] passes to its closure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Event<'a> {
     /// Type of the event; empty if the server named none.
@@ -14,10 +14,10 @@ pub struct Event<'a> {
     pub id: &'a str,
 }
 
-/// Error of an event that is longer than the maximum.
+/// Error of a stream in which a server-sent event is longer than the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTooLong {
-    /// Maximum number of bytes that an event may have.
+    /// Maximum number of bytes that an event may have, which this one exceeds.
     pub max: usize,
 }
 
@@ -58,10 +58,10 @@ pub struct Events {
     name: String,
     id: String,
     retry: Option<Duration>,
-    /// `true` if the last bytes ended with a carriage return. A line feed at the beginning of the next ones then
-    /// belongs to it.
+    /// Is `true` if the last bytes ended with a carriage return. A line feed at the beginning of the next ones is then
+    /// a part of the same end of line.
     held_return: bool,
-    /// `true` before the first line, where a byte-order mark may stand.
+    /// Is `true` before the first line, where a byte-order mark may stand.
     at_start: bool,
     max: usize,
 }
@@ -73,7 +73,7 @@ impl Default for Events {
 }
 
 impl Events {
-    /// Creates a reader for events of at most `max` bytes; 16 MiB by default.
+    /// Creates a reader for events of at most `max` bytes. [`Events::default`] reads events of up to 16 MiB.
     pub(crate) fn with_max(max: usize) -> Self {
         Events {
             line: Vec::new(),
@@ -126,7 +126,7 @@ impl Events {
         self.read_line(b"", &mut read);
     }
 
-    /// Reads the line that ends with `rest`.
+    /// Reads the line whose last bytes are `rest`; the field `line` has its beginning.
     fn end_line(&mut self, rest: &[u8], read: &mut impl FnMut(Event<'_>)) {
         if self.line.is_empty() {
             return self.read_line(rest, read);
@@ -145,7 +145,7 @@ impl Events {
         self.retry
     }
 
-    /// Checks that the event stays within the maximum with this number of bytes more.
+    /// Checks that the event stays within the maximum if this number of bytes is added.
     fn bound(&self, more: usize) -> Result<(), FrameTooLong> {
         let size = self.line.len() + self.data.len() + more;
         if size > self.max {

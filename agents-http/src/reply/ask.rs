@@ -8,23 +8,24 @@ use http::{HeaderMap, Response};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// Time limit for the end of the body after the end of the reply. Only a connection that was read to its end can be
-/// used again.
+/// Time limit for the end of the body after the end of the model's reply. Only a connection that was read to its end
+/// can be used again.
 const END_OF_BODY_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Words of a client for its errors: the name of the model, the setting for the address, advice about the key.
+/// Words of a client of a model for its errors: the name of the model, the setting for the address, advice about the
+/// key.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
     /// Name of the model, as the server knows it.
     pub model: &'a str,
-    /// The setting for the address, such as `` `.base_url(..)` ``.
+    /// Name of the client's setting for the address, such as `` `.base_url(..)` ``.
     pub url: &'a str,
-    /// Advice for a missing or wrong key, which the error contains.
+    /// Advice about a missing or wrong key, which the error then contains.
     pub key: &'a str,
 }
 
 impl<'a> Call<'a> {
-    /// Returns what the messages about this request name.
+    /// Returns the names that error messages about this request contain.
     fn failures<'f>(&self, words: &'f Words<'f>) -> Failures<'f>
     where
         'a: 'f,
@@ -106,7 +107,7 @@ pub async fn get_json<T: DeserializeOwned>(
     response.into_body().read_all(read).await
 }
 
-/// Reads the body to its end; the result is the failure that ended it.
+/// Reads the body of a response to its end with the decoder; the result is the failure that ended it, if one did.
 async fn read<F: Format>(
     decoder: &mut Decoder<F>,
     mut body: Body,
@@ -142,7 +143,8 @@ async fn refused<T>(failures: &Failures<'_>, response: Response<Body>) -> Result
     body.read_all(read).await
 }
 
-/// Reads how many requests and tokens are left, from headers such as `x-ratelimit-remaining-requests`.
+/// Reads how many requests and tokens the provider still allows, from headers such as `x-ratelimit-remaining-requests`;
+/// `None` without such a header.
 fn rate_limits(headers: &HeaderMap) -> Option<RateLimits> {
     let mut limits = RateLimits::default();
     for (name, value) in headers {

@@ -5,7 +5,7 @@ use crate::{Event, Events, Lines};
 use agents_core::model::{Delta, ModelErrorKind, Reply};
 use std::fmt;
 
-/// Callback that is given the fragments of a reply as they arrive.
+/// Callback that is given the fragments of a reply as they arrive; `None` if nobody wants them.
 pub type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
 
 /// The format in which a provider writes one reply.
@@ -64,7 +64,7 @@ pub type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
 /// # Ok::<(), Problem>(())
 /// ```
 pub trait Format {
-    /// Reads an event of a stream. Unknown events and fields are skipped.
+    /// Reads an event of a streamed reply, and passes its fragments to `sink`. Unknown events and fields are skipped.
     ///
     /// # Errors
     /// When the event does not follow the format, or reports an error.
@@ -79,17 +79,17 @@ pub trait Format {
     /// Returns how much of the reply was read.
     fn progress(&self) -> Progress;
 
-    /// Converts everything that was read into a reply. Calls whose end has not arrived are left out.
+    /// Converts everything that was read into a reply. Calls of tools whose end has not arrived are left out.
     fn into_reply(self) -> Reply;
 }
 
-/// Part of a reply that was read so far.
+/// Amount of a reply that was read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
     /// No part of the reply has arrived.
     #[default]
     Nothing,
-    /// A part of the reply has arrived.
+    /// A part of the reply has arrived, and more is to come.
     Begun,
     /// The content of the reply has arrived; the event that ends the stream is missing.
     Complete,
@@ -108,39 +108,39 @@ pub enum Framing {
     Lines,
 }
 
-/// Way in which a body ended.
+/// Way in which the body of a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The server ended the body as the protocol says.
     Closed,
-    /// The connection broke, or a limit was reached.
+    /// The connection broke, or a limit of the client was reached.
     BrokeOff,
 }
 
-/// Reason why a body is no reply.
+/// Reason why the body of a response is no reply of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The bytes of the body do not follow the format of the provider.
     Malformed {
-        /// Reason why the bytes do not follow the format.
+        /// Reason why the bytes of the body do not follow the format.
         why: String,
-        /// Beginning of the bytes, for the message.
+        /// Beginning of the wrong bytes, which the message shows.
         excerpt: String,
     },
     /// The server reported an error instead of the reply, or after the reply had begun.
     Reported {
-        /// Kind of the error, as other code classifies it.
+        /// Kind of the error that the server reported, by which programs decide what to do.
         kind: ModelErrorKind,
-        /// Message of the server about the error.
+        /// Message with which the server described the error.
         message: String,
     },
-    /// The body ended before the reply was complete.
+    /// The body ended before the reply was complete, so that more bytes were expected.
     Unfinished,
 }
 
 impl Problem {
-    /// Creates the problem for bytes that are not the JSON of the format. JSON that ends too early is
-    /// [`Problem::Unfinished`].
+    /// Creates the problem for bytes that could not be read as JSON of the format. JSON that ends too early is
+    /// [`Problem::Unfinished`], and anything else is [`Problem::Malformed`].
     pub fn json(error: &serde_json::Error, bytes: &[u8]) -> Problem {
         match error.is_eof() {
             true => Problem::Unfinished,
@@ -182,11 +182,11 @@ impl std::error::Error for Problem {}
 pub struct Decoder<F> {
     format: F,
     frames: Frames,
-    /// Beginning of the body, for an error message.
+    /// Beginning of the response's body, which an error message shows.
     start: Vec<u8>,
 }
 
-/// Number of bytes that are kept of the beginning of a body.
+/// Number of bytes at the beginning of a body that are kept for an error message.
 const START: usize = 1024;
 
 #[derive(Debug)]
@@ -216,7 +216,8 @@ impl<F: Format> Decoder<F> {
         }
     }
 
-    /// Returns the framing (document, server-sent events or lines), or `None` if no byte has told it yet.
+    /// Returns the framing (document, server-sent events or lines); `None` before the first byte, by which it is
+    /// recognised.
     pub fn framing(&self) -> Option<Framing> {
         match &self.frames {
             Frames::Unknown => None,
@@ -231,7 +232,8 @@ impl<F: Format> Decoder<F> {
         self.format.progress()
     }
 
-    /// Adds the next bytes of the body. Whatever follows the end of a stream is skipped.
+    /// Adds the next bytes of the body, and passes the fragments that they complete to `sink`. Whatever follows the end
+    /// of a stream is skipped.
     ///
     /// # Errors
     /// When the bytes do not follow the format, or report an error.
@@ -281,7 +283,7 @@ impl<F: Format> Decoder<F> {
         }
     }
 
-    /// Ends the body.
+    /// Says that the body has ended, in this way.
     ///
     /// # Errors
     /// With [`Problem::Unfinished`] if the reply is not complete. A reply that is
@@ -317,7 +319,7 @@ impl<F: Format> Decoder<F> {
         }
     }
 
-    /// Converts everything that was read into a reply. Calls whose end has not arrived are left out.
+    /// Converts everything that was read into a reply. Calls of tools whose end has not arrived are left out.
     pub fn into_reply(self) -> Reply {
         self.format.into_reply()
     }
@@ -345,7 +347,8 @@ fn read_line(format: &mut impl Format, line: &[u8], sink: Sink<'_>) -> Result<()
     format.event(&event, sink)
 }
 
-/// Turns an early end of JSON into [`Problem::Malformed`], for an event that has arrived as a whole.
+/// Turns an early end of JSON into [`Problem::Malformed`], for an event that has arrived as a whole: more bytes would
+/// not complete it.
 fn whole(read: Result<(), Problem>, data: &str) -> Result<(), Problem> {
     match read {
         Err(Problem::Unfinished) => Err(Problem::malformed(
@@ -356,7 +359,7 @@ fn whole(read: Result<(), Problem>, data: &str) -> Result<(), Problem> {
     }
 }
 
-/// Turns a wrong format into [`Problem::Unfinished`], for the last event: its end may be missing.
+/// Turns a wrong format into [`Problem::Unfinished`], for the last event of a body that may have been cut off.
 fn unless_cut(read: Result<(), Problem>) -> Result<(), Problem> {
     match read {
         Err(Problem::Malformed { .. }) => Err(Problem::Unfinished),

@@ -10,7 +10,7 @@ use http::{HeaderMap, StatusCode, header::LOCATION};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Names that the messages about one request contain.
+/// Names of the server, the model and the settings that the error messages about one request contain.
 pub(super) struct Failures<'a> {
     pub(super) words: &'a Words<'a>,
     pub(super) server: &'a Server,
@@ -18,7 +18,7 @@ pub(super) struct Failures<'a> {
     pub(super) hidden: Hidden<'a>,
 }
 
-/// The head of a response that has no reply.
+/// The head of a response by which the server refuses the request: its status, and how long to wait.
 pub(super) struct Refusal {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -84,8 +84,8 @@ impl Failures<'_> {
         }
     }
 
-    /// Describes why the body of a response is no complete reply of a model: malformed, an error of the server, or cut
-    /// off. `said` is the number of characters of the reply's text that had arrived.
+    /// Returns the error for a response whose body is no complete reply of a model: malformed, an error of the server,
+    /// or cut off. `said` is the number of characters of the reply's text that had arrived.
     pub(super) fn problem(&self, problem: &Problem, said: usize) -> ModelError {
         let server = self.server.name();
         match problem {
@@ -116,7 +116,7 @@ impl Failures<'_> {
         self.error(Kind::Interrupted, &format!("{message}: ask again"))
     }
 
-    /// Describes a response with another status than success.
+    /// Returns the error for a response whose status is not that of success.
     pub(super) fn refused(&self, refusal: &Refusal, body: &[u8]) -> ModelError {
         let Failures { path, words, .. } = self;
         let server = self.server.name();
@@ -213,10 +213,11 @@ impl Failures<'_> {
     }
 }
 
-/// Number of errors within errors that are looked into.
+/// Number of levels of errors within errors that are searched for a code or a message.
 const MOST_NESTED: u8 = 4;
 
-/// Returns the kind of error that a body names, if it is one that a status does not tell.
+/// Returns the kind of error that a body names, by a code or in words: too long, or filtered. For any other error, the
+/// result is `None`, and the status tells the kind.
 fn code_of(body: &[u8], nested: u8) -> Option<Kind> {
     #[derive(Deserialize)]
     struct Coded<'a> {

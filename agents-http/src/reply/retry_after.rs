@@ -2,7 +2,8 @@ use http::HeaderMap;
 use serde::Deserialize;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Returns how long a server asks clients to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date.
+/// Returns how long a server asks clients to wait, by its header `retry-after-ms`, or `Retry-After` in seconds or as a
+/// date; `None` without one.
 ///
 /// ```
 /// use agents_http::{http::HeaderMap, retry_after};
@@ -30,7 +31,8 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     }
 }
 
-/// Returns how long an error of Google's asks clients to wait: the `retryDelay` of its `RetryInfo`.
+/// Returns how long an error of a Google API asks clients to wait: the `retryDelay` of its `RetryInfo`; `None` without
+/// one.
 pub(super) fn retry_info(body: &[u8]) -> Option<Duration> {
     #[derive(Deserialize)]
     struct Body {
@@ -55,7 +57,7 @@ pub(super) fn retry_info(body: &[u8]) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Returns the seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Returns a date such as `Sun, 06 Nov 1994 08:49:37 GMT` in seconds since 1970; `None` if the text is no such date.
 fn seconds_of(date: &str) -> Option<u64> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

@@ -74,13 +74,13 @@ fn greeter(model: impl Model + 'static) -> Greeter {
     AgentBuilder::new("greeter").model(model).build()
 }
 
-/// Runs the agent for this organisation, whose secret `model` has this value.
+/// Runs the agent for this organisation. The organisation has a secret with the name `model` and this value.
 async fn greet(agent: &Greeter, org: &str, value: &str) -> Result<String, Error> {
     let secrets = SecretStore::new().org(org, "model", value);
     agent.run("hi").scope(org).secrets(secrets).await
 }
 
-/// Returns the values of a header.
+/// Returns the values that a recorded request has for a header.
 fn header<'a>(seen: &'a Seen, name: &str) -> Vec<&'a str> {
     let fields = seen.head.lines().filter_map(|line| line.split_once(": "));
     fields

@@ -27,10 +27,10 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Number of words of a whole answer, each of which is an event of the stream.
+/// Number of words of a whole answer of the server, each of which is an event of the stream.
 const WORDS: usize = 60;
 
-/// A fault, by the scenario of the Failover Bench that it is a part of.
+/// A fault that the test server plays. The numbers are those of the scenarios in the Failover Bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// No fault: each request is answered.
@@ -67,12 +67,12 @@ pub enum Fault {
     StreamCutBeforeNoPrefill,
     /// S15: requests get 503 for 60 seconds after the start, and are answered afterwards.
     Flap,
-    /// S16: as S04, for the accounting of a chain.
+    /// S16: each request gets 503, as in S04; the accounting of a chain of models is checked.
     OverloadedAndCounted,
 }
 
 impl Fault {
-    /// All faults, in the order of the scenarios.
+    /// All faults, in the order of the scenarios in the Failover Bench.
     pub const ALL: [Fault; 18] = [
         Fault::None,
         Fault::NoPrefill,
@@ -94,7 +94,7 @@ impl Fault {
         Fault::OverloadedAndCounted,
     ];
 
-    /// Returns the name of the model that has the fault.
+    /// Returns the name of the model with this fault: a request for that model meets the fault.
     pub fn model(self) -> &'static str {
         match self {
             Fault::None => "fb-ok",
@@ -123,12 +123,12 @@ impl Fault {
     }
 }
 
-/// A request for a model that has a fault.
+/// A request that the server has got for a model with a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
     /// Name of the model that the request was for, which chooses the fault.
     pub model: String,
-    /// Time of the request since the start of the server.
+    /// Time of the request, counted from the start of the server.
     pub at: Duration,
     /// Status that the request got; `None` if it got no response.
     pub status: Option<u16>,
@@ -143,7 +143,7 @@ pub struct Faults {
 
 #[derive(Debug)]
 struct Wall {
-    /// Factor for each wait of a fault.
+    /// Factor by which each wait of a fault is multiplied.
     pace: f64,
     begun: Instant,
     attempts: Mutex<Vec<Attempt>>,
@@ -180,14 +180,14 @@ impl Faults {
         format!("http://{}/v1", self.address)
     }
 
-    /// Returns the requests for a model, oldest first.
+    /// Returns the requests that the server has got for a model, oldest first.
     pub fn attempts(&self, model: &str) -> Vec<Attempt> {
         let attempts = self.wall.attempts.lock().unwrap();
         let of_model = attempts.iter().filter(|attempt| attempt.model == model);
         of_model.cloned().collect()
     }
 
-    /// Returns the text of a whole answer.
+    /// Returns the text of a whole answer of the server.
     pub fn answer() -> String {
         pieces().concat()
     }
@@ -236,7 +236,8 @@ impl Wall {
         }
     }
 
-    /// Returns the response that refuses the request; `number` counts the requests for its model from 1.
+    /// Returns the error with which the fault refuses the request; `None` if the request is answered. `number` counts
+    /// the requests for its model from 1.
     fn refusal(&self, fault: Option<Fault>, number: usize, asked: &Value) -> Option<Refusal> {
         let Some(fault) = fault else {
             return Some(Refusal(404, "", "model_not_found"));
@@ -261,7 +262,7 @@ impl Wall {
         }
     }
 
-    /// Sends a stream, as far as the fault lets it come. `None` means that the connection is to be closed.
+    /// Sends a stream, up to the place where the fault stops it. `None` means that the connection is to be closed.
     async fn stream(
         &self,
         stream: &mut TcpStream,
@@ -350,7 +351,7 @@ fn usage() -> Value {
     json!({ "prompt_tokens": 20, "completion_tokens": WORDS, "total_tokens": 20 + WORDS })
 }
 
-/// Returns the texts of the events of an answer, a word each.
+/// Returns the texts of the events of a whole answer, a word each.
 fn pieces() -> Vec<String> {
     (1..=WORDS).map(|number| format!("word{number} ")).collect()
 }

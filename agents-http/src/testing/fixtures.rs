@@ -12,7 +12,7 @@ use std::{
 /// Recorded exchange with the server of a provider: the request, and the response to it.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
-    /// File, and number of the exchange within it.
+    /// File of the exchange, and its number within the file.
     pub file: String,
     /// Path of the request; empty if it was not recorded.
     pub path: String,
@@ -27,8 +27,8 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Decodes the body, `chunk` bytes at a time. It breaks off before the byte `stop`, if it is that long. Returns what
-    /// was read, with the problem if there was one.
+    /// Decodes the body of the response, `chunk` bytes at a time. The body is cut off before the byte `stop`, if it is
+    /// that long. Returns what was read, with the problem if there was one.
     ///
     /// # Panics
     /// When `chunk` is 0.
@@ -53,8 +53,8 @@ impl Recorded {
     }
 }
 
-/// Reads the exchanges below the folder that `AGENTS_FIXTURES` names, as far as they are `wanted`; `None` without the
-/// variable.
+/// Reads the recorded exchanges for which `wanted` returns `true`, from the folder that the variable `AGENTS_FIXTURES`
+/// names. Without the variable, the result is `None`.
 ///
 /// # Panics
 /// When the folder cannot be read.
@@ -105,7 +105,8 @@ fn exchanges(path: &Path) -> Vec<Recorded> {
     }
 }
 
-/// Reads the little YAML that a cassette needs: `when` with a path and a body, `then` with a status and a body.
+/// Reads an exchange from the small part of YAML that recordings use: `when` with a path and a body, `then` with a
+/// status and a body.
 fn cassette(document: &str) -> Recorded {
     let (mut recorded, mut is_response) = (Recorded::default(), false);
     let mut lines = document.lines().peekable();
@@ -180,7 +181,7 @@ fn scalar(raw: &[String]) -> String {
     }
 }
 
-/// Joins the lines of a quoted text: a line feed is a space, and an empty line is a line feed.
+/// Joins the lines of a quoted text of YAML: a line feed is a space, and an empty line is a line feed.
 fn folded(raw: &[String]) -> String {
     let mut text = raw[0].clone();
     let mut empty = 0;

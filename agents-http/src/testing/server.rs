@@ -28,18 +28,18 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// Request that the server got and recorded.
+/// Request that the test server got and recorded.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// Request line and headers of the request, as text.
     pub head: String,
     /// Body of the request, as text.
     pub body: String,
-    /// Number of the connection, counting from 0.
+    /// Number of the connection on which the request came, counting from 0.
     pub connection: usize,
 }
 
-/// An action of the server on a connection.
+/// A step of the test server's answer, which it takes on the connection.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Sends these bytes to the client.
@@ -50,7 +50,7 @@ pub enum Step {
     Cut,
 }
 
-/// The answer to one request, as a list of steps.
+/// The answer of the test server to one request, as a list of steps.
 #[derive(Clone, Debug)]
 pub struct Answer(Vec<Step>);
 
@@ -69,7 +69,7 @@ impl Answer {
         Answer(vec![Step::Send(text.into_bytes())])
     }
 
-    /// Creates a streamed answer from these texts, each as a chunk of the body.
+    /// Creates a streamed answer from these texts, each of which is a chunk of the body.
     pub fn pieces(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
         Answer::begun()
             .and(
@@ -80,7 +80,7 @@ impl Answer {
             .and([Step::Send(b"0\r\n\r\n".to_vec())])
     }
 
-    /// Creates the head of a stream.
+    /// Creates the head of a streamed answer; [`piece`](Answer::piece) adds to its body.
     pub fn begun() -> Self {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
         Answer(vec![Step::Send(head.into())])
@@ -98,7 +98,7 @@ impl Answer {
         self
     }
 
-    /// Adds a chunk of the body, in the chunked transfer encoding.
+    /// Adds a chunk of the body with this text, in the chunked transfer encoding.
     #[must_use]
     pub fn piece(self, piece: &str) -> Self {
         self.and([Step::Send(chunk(piece.as_bytes()))])
@@ -133,7 +133,7 @@ pub(super) fn chunk(piece: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A running server and its recorded requests.
+/// A running test server, and the requests that it has recorded.
 #[derive(Debug)]
 pub struct Server {
     /// Address of the server: `http://127.0.0.1:PORT`.
@@ -162,12 +162,12 @@ impl Server {
         Server { url, seen }
     }
 
-    /// Returns the requests that the server got, oldest first.
+    /// Returns the requests that the server got so far, oldest first.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 
-    /// Returns the bodies of the requests, oldest first.
+    /// Returns the bodies of the requests that the server got so far, oldest first.
     pub fn bodies(&self) -> Vec<String> {
         self.seen().into_iter().map(|seen| seen.body).collect()
     }

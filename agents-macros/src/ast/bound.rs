@@ -6,7 +6,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// Returns all names that an arm binds: in patterns, in the guard, and inside of the body.
+/// Returns all names that an arm of `on_error` binds: in its patterns, in its guard, and inside of its body.
 pub(crate) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
     let mut bound = Bound(in_patterns(arm));
     if let Some((_, guard)) = &arm.guard {
@@ -25,7 +25,7 @@ pub(crate) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
     bound.0
 }
 
-/// Returns the first of `names` that `expr` mentions.
+/// Returns the first of `names` that an expression mentions; `None` if it mentions none.
 pub(crate) fn mention(expr: &Expr, names: &[Ident]) -> Option<Ident> {
     let mut mention = Mention { names, found: None };
     mention.visit_expr(expr);

@@ -2,14 +2,15 @@
 
 use syn::{Block, Expr, Stmt};
 
-/// The last expression of one path through an arm.
+/// The last expression of one path through the code of an arm: its value.
 pub(crate) enum End<'a> {
     Expr(&'a mut Expr),
-    /// A block without a last expression.
+    /// A block without a last expression, so that its value is `()`.
     Block(&'a mut Block),
 }
 
-/// Visits each end of an expression. A macro such as `unreachable!()` is none.
+/// Calls the visitor for each last expression of a body: of every branch and block. A macro such as `unreachable!()` is
+/// none.
 pub(crate) fn visit(body: &mut Expr, visitor: &mut impl FnMut(End<'_>)) {
     match body {
         Expr::Group(group) => visit(&mut group.expr, visitor),

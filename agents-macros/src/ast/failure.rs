@@ -5,7 +5,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// Collects each `Returned(e)` in a pattern.
+/// Collects the name of each `Returned(e)` in a pattern, to check it against the tool's error type.
 pub(crate) struct Returned(pub(crate) Vec<Ident>);
 
 impl<'ast> Visit<'ast> for Returned {
@@ -24,7 +24,7 @@ pub(crate) fn is_returned(path: &Path) -> bool {
     last.is_some_and(|last| last.ident == "Returned")
 }
 
-/// Tells whether a pattern takes only `TimedOut` and `Panicked`, after which the effect is unknown.
+/// Tells whether a pattern takes only `TimedOut` and `Panicked`, after which the tool may have taken effect.
 pub(crate) fn is_cut_off(pattern: &Pat) -> bool {
     match pattern {
         Pat::TupleStruct(variant) => variant

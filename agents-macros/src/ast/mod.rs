@@ -23,27 +23,27 @@ pub(crate) struct Entry {
     pub(crate) value: Value,
 }
 
-/// The value behind a key.
+/// The value behind a key of an attribute.
 pub(crate) enum Value {
-    /// No value: `strict`.
+    /// No value, as in `strict`.
     Nothing,
-    /// `= expr`
+    /// An expression, as in `model = expr`.
     Is(Expr),
-    /// `= [a, b, ..c]`
+    /// A list of values, as in `tools = [a, b, ..c]`.
     List(Vec<Element>),
-    /// `(a = 1, b = 2)`, or `(expr)`
+    /// Expressions in parentheses: `(a = 1, b = 2)`, or `(expr)`.
     Group(Vec<Expr>),
 }
 
-/// An element of a list.
+/// An element of a list in an attribute, such as `a` or `..more`.
 pub(crate) enum Element {
-    /// `expr`
+    /// A single value of the list: `expr`.
     One(Expr),
-    /// `..expr`
+    /// All values of another list: `..expr`.
     Spread(Token![..], Expr),
 }
 
-/// A function, with a body or without.
+/// A function that a macro was given, with a body or without.
 #[derive(Clone)]
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
@@ -52,16 +52,16 @@ pub(crate) struct Function {
     pub(crate) body: Body,
 }
 
-/// The end of a function.
+/// The end of a function: its body, or a semicolon if a model answers instead.
 #[derive(Clone)]
 pub(crate) enum Body {
-    /// `{ .. }`
+    /// A body: `{ .. }`
     Block(Group),
-    /// `;`
+    /// No body, but a semicolon: `;`
     Semi(Token![;]),
 }
 
-/// The input of `tool!` and `#[tool]`.
+/// The input of `tool!` and `#[tool]`, as the user wrote it.
 pub(crate) struct Tool {
     /// The entries of `#[tool(..)]`.
     pub(crate) entries: Vec<Entry>,
@@ -78,7 +78,7 @@ pub(crate) struct Example {
     pub(crate) fields: Vec<(Ident, Expr)>,
 }
 
-/// The input of `#[agent]`.
+/// The input of `#[agent]`, as the user wrote it: a function or an `impl` block.
 pub(crate) struct Agent<Item> {
     /// The entries of `#[agent(..)]`.
     pub(crate) entries: Vec<Entry>,
@@ -97,34 +97,34 @@ pub(crate) struct Impl {
     pub(crate) members: Vec<Member>,
 }
 
-/// A member of an `impl` block.
+/// A member of an agent's `impl` block: a skill, knowledge, or another item.
 pub(crate) enum Member {
-    /// A function with its mark.
+    /// A function with its mark, such as `#[skill]`, if it has one.
     Function(Box<Function>, Option<Mark>),
     /// `on_error!(match error { .. });` or `on_error!(DeleteFile, match error { .. });`
     OnError(Arms),
     /// A handler of escalations: `on_escalation!(match escalation.severity { .. })`.
     OnEscalation(Handler),
-    /// Any other member, untouched.
+    /// Any other member, which the macro leaves as it is.
     Other(TokenStream),
 }
 
-/// The mark of a method of an agent.
+/// The mark of a method of an agent, which says what the agent does with it.
 pub(crate) enum Mark {
-    /// `#[skill]` or `#[skill(when = ..)]`
+    /// The mark of a method that is a skill: `#[skill]` or `#[skill(when = ..)]`
     Skill(Skill),
-    /// `#[knowledge]`
+    /// The mark of a method that gives knowledge: `#[knowledge]`
     Knowledge(Box<Attribute>),
 }
 
-/// The entries of `#[skill(..)]`.
+/// The entries of `#[skill(..)]` on a method.
 pub(crate) struct Skill {
     pub(crate) entries: Vec<Entry>,
-    /// The method is the one job of its agent, and has no mark.
+    /// Is `true` if the method is the one job of its agent, and needs no `#[skill]`.
     pub(crate) unmarked: bool,
 }
 
-/// `on_escalation!(match escalation.severity { .. })`
+/// The block `on_escalation!(match escalation.severity { .. })` of an agent.
 pub(crate) struct Handler {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
@@ -140,21 +140,21 @@ pub(crate) struct Arms {
     /// The tool whose failures the arms are for. Without it, they are for every tool of the agent, or for the tool that
     /// the block stands beside.
     pub(crate) tool: Option<Path>,
-    /// The pattern for the names of the tools.
+    /// The pattern for the names of the tools, as in `on_error!("github_*", ..)`.
     pub(crate) named: Option<LitStr>,
-    /// The skill during which these arms apply.
+    /// Name of the skill during which the arms apply; `None` if they always apply.
     pub(crate) skill: Option<Ident>,
     pub(crate) arms: Vec<Arm>,
-    /// The arms that can be read, with their mistakes corrected. `check` fills them in.
+    /// The arms that can be read, with mistakes corrected where the meaning is clear. The check fills them in.
     pub(crate) meant: Vec<Arm>,
 }
 
 /// The code of an `in_doubt(key) => ..`, or of an `in_doubt!(Tool, |key| ..)`.
 pub(crate) struct InDoubt {
     pub(crate) keyword: Ident,
-    /// The tool whose executions the code is for. Without it, it is for the tool that the block stands beside.
+    /// The tool whose executions the code looks into. Without it, it is the tool that the block stands beside.
     pub(crate) tool: Option<Path>,
-    /// The name of the idempotency key; `None` for `_`.
+    /// The name that the user gives to the idempotency key; `None` for `_`.
     pub(crate) key: Option<Ident>,
     pub(crate) body: Expr,
 }
@@ -162,14 +162,14 @@ pub(crate) struct InDoubt {
 /// The code of an `undo(output) => ..`, or of an `undo!(Tool, |output| ..)`.
 pub(crate) struct Undo {
     pub(crate) keyword: Ident,
-    /// The tool whose calls the code is for. Without it, it is for the tool that the block stands beside.
+    /// The tool whose calls the code undoes. Without it, it is the tool that the block stands beside.
     pub(crate) tool: Option<Path>,
-    /// The pattern for the output of the call; `None` for `_`.
+    /// The pattern that the user gives for the output of the call; `None` for `_`.
     pub(crate) output: Option<Pat>,
     pub(crate) body: Expr,
 }
 
-/// An arm: `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
+/// An arm of `on_error`: `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
 #[derive(Clone)]
 pub(crate) struct Arm {
     pub(crate) attrs: Vec<Attribute>,
@@ -179,25 +179,25 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
-/// An agent and the calls that describe its place: `Coder.grants([WriteFile]).delegates(Tester)`.
+/// An agent in a `structure!` and the calls that describe its place: `Coder.grants([WriteFile]).delegates(Tester)`.
 pub(crate) struct Placed {
     pub(crate) agent: Expr,
-    /// The calls in the order of the source.
+    /// The calls that describe the place, in the order of the source.
     pub(crate) said: Vec<Said>,
 }
 
-/// A call that describes a place: `.grants([WriteFile])`.
+/// A call that describes a place in a team: `.grants([WriteFile])`.
 pub(crate) struct Said {
     pub(crate) method: Ident,
     pub(crate) paren: token::Paren,
     pub(crate) args: Vec<Argument>,
 }
 
-/// An argument of a call that describes a place.
+/// An argument of a call that describes a place in a team.
 pub(crate) enum Argument {
-    /// An agent at its place, in `delegates`.
+    /// An agent below this one, within the call `delegates(..)`.
     Delegate(Placed),
-    /// An expression, in any other call.
+    /// An expression, in any call but `delegates`.
     Value(Expr),
 }
 
@@ -210,7 +210,7 @@ pub(crate) struct Branch {
 }
 
 impl Element {
-    /// Returns the type of a tool, if the element shows it: `ReadFile`, `WriteFile { root }`.
+    /// Returns the type of a tool if the element of a list shows it: `ReadFile`, `WriteFile { root }`.
     pub(crate) fn tool_type(&self) -> Option<&Path> {
         let path = match self {
             Element::One(Expr::Path(path)) => &path.path,
@@ -226,7 +226,7 @@ impl Element {
 }
 
 impl Said {
-    /// Returns the arguments that are no agents.
+    /// Returns the arguments of the call that are no agents.
     pub(crate) fn values(&self) -> impl Iterator<Item = &Expr> {
         self.args.iter().filter_map(|arg| match arg {
             Argument::Value(value) => Some(value),
@@ -236,7 +236,7 @@ impl Said {
 }
 
 impl Arm {
-    /// Tells whether an arm has as many patterns as its kind hands over.
+    /// Tells whether an arm has as many patterns as its kind of failure has values.
     pub(crate) fn fits(&self, takes: &[&str]) -> bool {
         self.patterns.len() == takes.len()
             || self
@@ -265,7 +265,7 @@ impl ToTokens for Function {
 }
 
 impl Impl {
-    /// Prints the block with other members: `impl<T> FileManager<T> where .. { members }`.
+    /// Prints the `impl` block with other members: `impl<T> FileManager<T> where .. { members }`.
     pub(crate) fn with_members(&self, members: &TokenStream) -> TokenStream {
         let Impl {
             attrs,

@@ -25,7 +25,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// Checks the parts of an agent that is a function, each by itself. What is reported is left out.
+/// Checks the parts of an agent that is a function, each by itself. A part that is reported is left out.
 pub(crate) fn function_as_written(agent: &mut ast::Agent<Function>, errors: &Errors) {
     let ast::Agent { entries, item } = agent;
     let sig = &item.sig;
@@ -41,7 +41,8 @@ pub(crate) fn function_as_written(agent: &mut ast::Agent<Function>, errors: &Err
     output(sig, errors);
 }
 
-/// Checks the parts of an agent with skills, each by itself. What is reported is left out, or read as what was meant.
+/// Checks the parts of an agent with skills, each by itself. A part that is reported is left out, or read as the user
+/// probably meant it.
 pub(crate) fn skills_as_written(agent: &mut ast::Agent<Impl>, errors: &Errors) {
     let ast::Agent { entries, item } = agent;
     keys::entries("agent", entries, crate::keys::AGENT, errors);
@@ -105,7 +106,7 @@ fn fields(entries: &mut Vec<Entry>, errors: &Errors) {
     });
 }
 
-/// The first field of `self` in an expression.
+/// Visitor that finds the first field of `self` in an expression.
 struct OwnField(Option<ExprField>);
 
 impl<'ast> Visit<'ast> for OwnField {
@@ -197,7 +198,7 @@ fn output(sig: &Signature, errors: &Errors) {
     }
 }
 
-/// Checks one agent.
+/// Checks the rules for an agent as a whole, once its parts have been read.
 pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
     let mut fits = true;
     match &agent.make {
@@ -262,7 +263,7 @@ fn tools_once(settings: &Settings, errors: &Errors) {
     }
 }
 
-/// Checks that the agent has the tool of `on_error!(DeleteFile, ..)`, as far as its list shows.
+/// Checks that the agent lists the tool of `on_error!(DeleteFile, ..)`, as far as its list shows.
 fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
     let Some(tool) = &arms.tool else { return };
     let Some(listed) = tool_types(settings) else {
@@ -277,7 +278,7 @@ fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
     }
 }
 
-/// Checks that a model drives the skill of `on_error!(Self::data_ops, ..)`.
+/// Checks that `on_error!(Self::data_ops, ..)` names a skill, and that a model drives that skill.
 fn among_skills(agent: &Agent, errors: &Errors) {
     let Make::Skills(_, skills) = &agent.make else {
         return;
@@ -305,13 +306,13 @@ fn among_skills(agent: &Agent, errors: &Errors) {
     }
 }
 
-/// Returns the message about a tool that is not in this list. `message` writes it from the tools of the list.
+/// Returns the message about a tool that is not in this list. `message` makes it of the names of the listed tools.
 fn among(listed: &[&Path], message: impl Fn(&[&str]) -> String) -> String {
     let listed: Vec<String> = listed.iter().map(written).collect();
     message(&listed.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Reports a second block for the same tool, and a second one for the agent.
+/// Reports a second `on_error!` for the same tool, and a second one for the agent.
 fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     let of = |arms: &Arms| {
         let tool = arms.tool.as_ref().map(written);
@@ -330,7 +331,7 @@ fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     }
 }
 
-/// Checks a function with a body: it is described, and has no key that only a model needs.
+/// Checks an agent that is a function with a body: it is described, and has no key that only a model needs.
 fn native(agent: &Agent, function: &Function, errors: &Errors) {
     if agent.docs.is_empty() && agent.settings.description.is_none() {
         errors.at(
@@ -390,7 +391,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(fixers)
 }
 
-/// Checks a function without a body: `async fn json_fixer(request: Repair) -> String;`.
+/// Checks an agent that is a function without a body: `async fn json_fixer(request: Repair) -> String;`.
 fn bodiless(agent: &Agent, function: &Function, errors: &Errors) {
     if agent.docs.is_empty() && agent.settings.prompt.is_none() {
         errors.at(&function.sig.ident, messages::no_prompt(&agent.name));
@@ -398,7 +399,7 @@ fn bodiless(agent: &Agent, function: &Function, errors: &Errors) {
     answered_by_model(function, errors);
 }
 
-/// Checks that a function without a body is async and returns an answer.
+/// Checks that a function without a body, which a model answers, is async and returns an answer.
 fn answered_by_model(function: &Function, errors: &Errors) {
     if function.has_body() {
         return;
@@ -416,7 +417,8 @@ fn answered_by_model(function: &Function, errors: &Errors) {
     }
 }
 
-/// Checks that there is a skill, and a prompt if a model drives one. The doc comment of an only skill is a prompt.
+/// Checks that an agent has a skill, and a prompt if a model drives a skill. The doc comment of an only skill is a
+/// prompt.
 fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
     if skills.is_empty() && !agent.has_refused_skills {
         errors.at(&agent.ident, messages::no_skill(&agent.ident));
@@ -433,8 +435,8 @@ fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
     }
 }
 
-/// Checks that a skill is described: `/// File management operations.` For the one job of an agent, the prompt or the
-/// description of the agent may stand instead.
+/// Checks that a skill is described: `/// File management operations.` If the agent has one job, its own prompt or
+/// description suffices.
 fn described(skill: &Skill, agent: &Agent, errors: &Errors) {
     if !skill.docs.is_empty() {
         return;
@@ -478,7 +480,7 @@ fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
     }
 }
 
-/// Checks `#[skill(memory)]`: a model is there to use the memory, and the agent has one.
+/// Checks `#[skill(memory)]`: a model drives the skill, and the agent has a memory.
 fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
     let Some(key) = &skill.memory else { return };
     if skill.function.has_body() {
@@ -489,7 +491,7 @@ fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
     }
 }
 
-/// Checks `#[skill(purpose = ..)]`: a model is there to be asked.
+/// Checks that a skill with `#[skill(purpose = ..)]` is driven by a model.
 fn purposeful(skill: &Skill, errors: &Errors) {
     if let Some((key, _)) = &skill.purpose
         && skill.function.has_body()
@@ -499,7 +501,7 @@ fn purposeful(skill: &Skill, errors: &Errors) {
     }
 }
 
-/// Checks that a skill uses the memory of `#[agent(memory = ..)]`.
+/// Checks that some skill uses the memory of `#[agent(memory = ..)]`.
 fn idle_memory(agent: &Agent, skills: &[Skill], errors: &Errors) {
     if let Some((key, _)) = &agent.settings.memory
         && !agent.has_refused_skills
@@ -521,7 +523,7 @@ fn last(path: &Path) -> Option<String> {
         .map(|segment| segment.ident.to_string())
 }
 
-/// Checks that `#[knowledge]` is described, and that a model is there to be told of it.
+/// Checks that `#[knowledge]` is described, and that the agent has a model to be told of it.
 fn known(agent: &Agent, knowledge: &Knowledge, errors: &Errors) {
     let name = &knowledge.function.sig.ident;
     is_plain("method", &knowledge.function, errors);
@@ -533,8 +535,8 @@ fn known(agent: &Agent, knowledge: &Knowledge, errors: &Errors) {
     }
 }
 
-/// Checks that all skills take and return the same types, as far as tokens tell. Returns `false` if a skill is
-/// reported.
+/// Checks that all skills of an agent take and return the same types, as far as their tokens tell. Returns `false` if a
+/// skill is reported.
 fn alike(skills: &[Skill], errors: &Errors) -> bool {
     let Some((first, others)) = skills.split_first() else {
         return true;

@@ -18,10 +18,10 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// The number of agents in the largest tuple.
+/// The largest number of agents that one `branch!` can name, which is that of the largest tuple.
 const MOST: usize = 12;
 
-/// Checks each arm of a branch by itself: it ends with `agent.run(input)`.
+/// Checks each arm of a `branch!` by itself: it ends with `agent.run(input)`.
 pub(crate) fn branch_as_written(branch: &mut ast::Branch, errors: &Errors) {
     for arm in &mut branch.arms {
         let bound = bound(&arm.pat);
@@ -88,7 +88,7 @@ fn mentions(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
-/// Checks one branch.
+/// Checks the rules for a `branch!` as a whole, such as that it has arms.
 pub(crate) fn branch(branch: &Branch, errors: &Errors) {
     if branch.targets.is_empty() && errors.is_empty() {
         errors.at(branch.match_token, messages::no_arms());

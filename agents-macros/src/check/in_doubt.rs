@@ -3,7 +3,8 @@
 use crate::{ast::InDoubt, diag::Errors, messages, model::Tool, names::plain, suggest};
 use syn::{Expr, ExprBlock};
 
-/// Checks one `in_doubt` by itself, and mends what stands in the place of its tool and its expression.
+/// Checks one `in_doubt` by itself. It corrects a tool named by its function, and takes the code out of an `async`
+/// block.
 pub(crate) fn in_doubt_as_written(doubt: &mut InDoubt, errors: &Errors) {
     if let Some(tool) = &mut doubt.tool {
         suggest::tool_type(tool, errors);

@@ -79,8 +79,8 @@ fn known_once(attribute: &str, entries: &mut Vec<Entry>, known: &'static [Key], 
     *entries = kept;
 }
 
-/// Checks the form of a value. Returns `false` if the entry is reported and to be left out. A key that takes no value
-/// is kept, without the value that it is given.
+/// Checks that a value has the form that its key demands. Returns `false` if the entry is reported and to be left out.
+/// A key that takes no value is kept, without the value that it is given.
 fn fits(entry: &mut Entry, key: &Key, errors: &Errors) -> bool {
     let fits = match (key.takes, &entry.value) {
         (Takes::Nothing, Value::Nothing) => true,
@@ -148,7 +148,8 @@ fn is_path(value: &Expr, errors: &Errors) -> bool {
     is_path
 }
 
-/// Checks the value of one key, if the key is there. If `fits` returns `false`, the key is left out with its value.
+/// Checks the value of one key with `fits`, if the key is there. If `fits` returns `false`, the key is left out with
+/// its value.
 pub(super) fn value(entries: &mut Vec<Entry>, key: &str, mut fits: impl FnMut(&mut Expr) -> bool) {
     entries.retain_mut(|entry| match &mut entry.value {
         Value::Is(value) if plain(&entry.key) == key => fits(value),

@@ -38,7 +38,7 @@ use crate::{
 };
 use syn::{Expr, ExprCall};
 
-/// Returns the message about a name that no skill has.
+/// Returns the message about a name that no skill of the agent has, with the skill that was probably meant.
 fn not_a_skill(name: &str, known: &[&str]) -> String {
     messages::not_a_skill(name, nearest(name, known), known)
 }

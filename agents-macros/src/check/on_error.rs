@@ -23,12 +23,13 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// The owner of the failures that arms are for.
+/// The place to which a block of arms belongs: one tool, or an agent with its tools.
 #[derive(Clone, Copy)]
 pub(crate) enum Of<'a> {
-    /// A tool. Its arms see the injected values of these names.
+    /// Single tool. Its arms see the injected values of these names.
     Tool(&'a [Ident]),
-    /// All tools of an agent, or some of them by their names. The types of their errors are not known.
+    /// An agent: the arms are for all of its tools, or for some of them by name. The types of their errors are not
+    /// known.
     Tools,
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn arms_as_written(block: &mut Arms, of: Of<'_>, errors: &Errors) {
     block.meant = meant.collect();
 }
 
-/// Returns the corrected arm, if its kind is known and its patterns fit.
+/// Returns an arm with its mistakes corrected; `None` if its kind is unknown or its patterns do not fit.
 fn meant(written: &Arm, of: Of<'_>, errors: &Errors) -> Option<Arm> {
     let kind = suggest::kind(&written.kind)?;
     if !written.fits(kind.takes) {
@@ -85,12 +86,13 @@ fn meant(written: &Arm, of: Of<'_>, errors: &Errors) -> Option<Arm> {
     Some(arm)
 }
 
-/// The rules for verbs and their arguments, after suggestions have mended each expression.
+/// Checks the verbs of an arm, such as `retry(..)`, and their arguments. Each expression is corrected first, where the
+/// meaning is clear.
 struct Verbs<'a> {
     /// The number of closures, async blocks and functions around the current expression: an `.await` within one of them
     /// belongs to it.
     inner: usize,
-    /// The names that the arm binds, which mean nothing outside of it.
+    /// The names that the arm binds, which a repair agent named in the arm must not use.
     bound: Vec<Ident>,
     injected: &'a [Ident],
     /// Is `true` if the arm contains an `.await`, which is a mistake.
@@ -127,7 +129,7 @@ impl VisitMut for Verbs<'_> {
 }
 
 impl Verbs<'_> {
-    /// Checks `verb(a, key = v)`, and leaves out arguments that it reports.
+    /// Checks the call of a verb, `verb(a, key = v)`, and leaves out arguments that it reports.
     fn call(&self, call: &mut ExprCall) {
         if let Some(known) = verbs::named(call, self.errors) {
             let at = call.func.span();
@@ -138,7 +140,8 @@ impl Verbs<'_> {
         }
     }
 
-    /// Checks `agent = JsonFixer`. A stored run looks for the agent outside of the arms, so it has to exist there.
+    /// Checks the repair agent in `agent = JsonFixer`. A stored run looks for the agent outside of the arms, so it must
+    /// not use names that the arm binds.
     fn fixer(&self, argument: Expr, at: Span) -> Expr {
         let Ok((_, agent)) = pair(argument.clone()) else {
             return argument;
@@ -154,7 +157,7 @@ impl Verbs<'_> {
     }
 }
 
-/// Checks a block that stands alone, and so needs the type of a tool.
+/// Checks an `on_error!` that stands alone, and so has to name the type of a tool.
 pub(crate) fn on_error_alone(block: &Arms, errors: &Errors) {
     if let Some(name) = &block.named {
         errors.at(name, messages::named_in_an_agent());
@@ -164,8 +167,8 @@ pub(crate) fn on_error_alone(block: &Arms, errors: &Errors) {
     on_error(block, true, errors);
 }
 
-/// Checks one block. Arms for one tool answer failures of its calls. Those of an agent answer failures of its final
-/// answer, too.
+/// Checks one block of arms. Arms for one tool answer failures of its calls. Those of an agent answer failures of its
+/// final answer, too.
 pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
     for arm in &block.arms {
         let Some(kind) = kind(arm, is_for_tool, errors) else {
@@ -176,7 +179,7 @@ pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
     }
 }
 
-/// Checks that a kind such as `invalid_args(..)` is known, and can happen here.
+/// Checks that the kind of failure of an arm, such as `invalid_args(..)`, is known and can happen here.
 fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> {
     let Some(kind) = keys::KINDS.iter().find(|kind| arm.kind == kind.name) else {
         errors.at(&arm.kind, unknown(&plain(&arm.kind), is_for_tool));
@@ -188,7 +191,7 @@ fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> 
     Some(kind)
 }
 
-/// Returns the message about an unknown kind: the one that was meant, or all that can happen here.
+/// Returns the message about an unknown kind of failure. It names the kind that was meant, or all that can happen here.
 fn unknown(found: &str, is_for_tool: bool) -> String {
     let all: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
     let is_here = |name: &&str| !is_for_tool || *name != "invalid_output";
@@ -207,7 +210,7 @@ fn unknown(found: &str, is_for_tool: bool) -> String {
     }
 }
 
-/// Checks that there are as many patterns as the kind hands over: `invalid_args(raw, error)`.
+/// Checks that an arm has as many patterns as its kind of failure has values: `invalid_args(raw, error)`.
 fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
     if arm.fits(takes) {
         return;
@@ -221,11 +224,11 @@ fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
     }
 }
 
-/// Finds steps that can never be taken. The types do not show these.
+/// Reports steps of a decision that can never be taken. The types do not show these.
 struct Steps<'e>(&'e Errors);
 
 impl Steps<'_> {
-    /// Reports a count that makes its verb useless.
+    /// Reports a count that makes its verb useless, such as a `retry` of one attempt.
     fn count(&self, key: &str, count: &Expr, at: &impl ToTokens) {
         let Expr::Lit(ExprLit {
             lit: Lit::Int(number),
@@ -245,7 +248,7 @@ impl Steps<'_> {
 }
 
 impl<'ast> Visit<'ast> for Steps<'_> {
-    /// Checks chains: `escalate("no").or(..)`, `fix(tidy(raw)?).or(..)`.
+    /// Checks the steps of a chain of verbs: `escalate("no").or(..)`, `fix(tidy(raw)?).or(..)`.
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         if call.method == "or" {
             Questions(self.0).visit_expr(&call.receiver);
@@ -262,7 +265,7 @@ impl<'ast> Visit<'ast> for Steps<'_> {
         visit::visit_expr_method_call(self, call);
     }
 
-    /// Checks counts: `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`.
+    /// Checks the counts of verbs: `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`.
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
         let key = assign.left.to_token_stream().to_string();
         self.count(&key, &assign.right, assign);
@@ -281,7 +284,7 @@ impl<'ast> Visit<'ast> for Questions<'_> {
         visit::visit_expr_try(self, question);
     }
 
-    /// Skips the receiver of another `.or(..)`, which is visited on its own.
+    /// Skips the receiver of another `.or(..)`, since the visitor comes to it on its own.
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         match call.method == "or" {
             true => call.args.iter().for_each(|step| self.visit_expr(step)),
@@ -295,8 +298,7 @@ impl<'ast> Visit<'ast> for Questions<'_> {
     fn visit_item_fn(&mut self, _: &'ast syn::ItemFn) {}
 }
 
-/// Returns the verb at the end of a chain. The step after the chain is taken only if that verb does not settle the
-/// failure.
+/// Returns the last verb of a chain. The step after the chain is taken only if that verb does not settle the failure.
 fn verb(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Paren(inner) => verb(&inner.expr),

@@ -16,12 +16,12 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// Checks one block by itself.
+/// Checks the verbs of one `on_escalation!` by itself.
 pub(crate) fn handler_as_written(handler: &mut ast::Handler, errors: &Errors) {
     Verbs(errors).visit_expr_mut(&mut handler.body);
 }
 
-/// The rules for verbs and their arguments, after suggestions have mended each expression.
+/// Checks the verbs of a handler and their arguments. Each expression is corrected first, where the meaning is clear.
 struct Verbs<'e>(&'e Errors);
 
 impl VisitMut for Verbs<'_> {
@@ -39,7 +39,7 @@ impl VisitMut for Verbs<'_> {
 }
 
 impl Verbs<'_> {
-    /// Checks `verb(a, key = v)`, and leaves out arguments that it reports.
+    /// Checks the call of a verb, `verb(a, key = v)`, and leaves out arguments that it reports.
     fn call(&self, call: &mut ExprCall) {
         escalation::agent_for_skill(call, self.0);
         let Expr::Path(path) = &*call.func else {
@@ -59,7 +59,7 @@ impl Verbs<'_> {
     }
 }
 
-/// Reports a second block, unknown skills, and verbs that do not answer an escalation.
+/// Reports a second `on_escalation!` of an agent, unknown skills, and verbs that do not answer an escalation.
 pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: &Errors) {
     // Of those under a `#[cfg]` only one may be there.
     let always = |handler: &&Handler| handler.attrs.iter().all(|a| !a.path().is_ident("cfg"));

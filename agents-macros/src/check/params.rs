@@ -14,7 +14,7 @@ use crate::{
 };
 use syn::{Attribute, FnArg, Ident, Meta, PatType, Signature, Type};
 
-/// Checks the parameters of a tool, and mends their attributes.
+/// Checks the parameters of a tool, and corrects their attributes where the meaning is clear.
 pub(super) fn params(sig: &mut Signature, errors: &Errors) {
     for input in &mut sig.inputs {
         match input {

@@ -13,7 +13,7 @@ use crate::{
 };
 use syn::{Expr, ExprLit, Ident, Lit, RangeLimits};
 
-/// Checks the values of settings, each by itself. What is reported is left out.
+/// Checks the values of an agent's settings, each by itself. A value that is reported is left out.
 pub(super) fn settings(entries: &mut Vec<Entry>, errors: &Errors) {
     keys::value(entries, "model", |value| model(value, errors));
     keys::value(entries, "purpose", |value| purpose(value, errors));
@@ -67,8 +67,8 @@ pub(super) fn purpose(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// Checks an element of `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is not its tool.
-/// Returns `false` if the element is reported.
+/// Checks an element of a list of tools, `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is
+/// not its tool. Returns `false` if the element is reported.
 fn tool(element: &Element, errors: &Errors) -> bool {
     let Element::One(tool) = element else {
         return true;
@@ -93,7 +93,7 @@ fn tool(element: &Element, errors: &Errors) -> bool {
     true
 }
 
-/// Checks an element of `[SqlFixer]`. Returns `false` if the element is reported.
+/// Checks an element of a list of agents, `[SqlFixer]`. Returns `false` if the element is reported.
 fn agent(element: &Element, errors: &Errors) -> bool {
     let (Element::One(agent) | Element::Spread(_, agent)) = element;
     let function = function(agent);
@@ -104,7 +104,8 @@ fn agent(element: &Element, errors: &Errors) -> bool {
     function.is_none()
 }
 
-/// Checks an element of `[("github_*", ToolPolicy::new().confirm())]`. Returns `false` if the element is reported.
+/// Checks an element of `policies`: `[("github_*", ToolPolicy::new().confirm())]`. Returns `false` if the element is
+/// reported.
 fn policy(element: &Element, errors: &Errors) -> bool {
     match element {
         Element::One(Expr::Tuple(pair)) if pair.elems.len() == 2 => true,

@@ -9,7 +9,8 @@ use crate::{
 use quote::{ToTokens, quote};
 use syn::{Abi, GenericParam, Ident, Safety, Type, TypeImplTrait, Visibility, visit::Visit};
 
-/// Tells whether a type can be named elsewhere. Each `impl Trait` in it is reported; rustc reports a `_`.
+/// Tells whether a type is written in full, so that generated code can name it. Each `impl Trait` in it is reported;
+/// rustc reports a `_`.
 pub(super) fn is_concrete(ty: &Type, what: &str, errors: &Errors) -> bool {
     struct Opaque<'e>(&'e Errors, &'e str);
     impl<'ast> Visit<'ast> for Opaque<'_> {
@@ -21,7 +22,8 @@ pub(super) fn is_concrete(ty: &Type, what: &str, errors: &Errors) -> bool {
     !is_opaque(ty)
 }
 
-/// Tells whether a type borrows nothing. `owner` is who has to own `it`.
+/// Tells whether a type borrows nothing, and reports it if it does. `it` names the value in the message, and `owner`
+/// who has to own it.
 pub(super) fn is_owned(ty: &Type, owner: &str, it: &str, errors: &Errors) -> bool {
     let Some(reference) = borrow_in(ty) else {
         return true;
@@ -31,7 +33,7 @@ pub(super) fn is_owned(ty: &Type, owner: &str, it: &str, errors: &Errors) -> boo
     false
 }
 
-/// Reports modifiers and type parameters: `unsafe extern "C" const fn f<T>()`.
+/// Reports modifiers and type parameters, which agents and tools cannot have: `unsafe extern "C" const fn f<T>()`.
 pub(super) fn is_plain(what: &str, function: &Function, errors: &Errors) {
     let sig = &function.sig;
     if let Some(constness) = &sig.constness {
@@ -57,7 +59,8 @@ pub(super) fn is_plain(what: &str, function: &Function, errors: &Errors) {
     }
 }
 
-/// Reports a function whose type would have the same name, or would hide another: `fn ReadFile`, `fn error`.
+/// Reports a function whose generated type would have the same name, or would hide another type: `fn ReadFile`,
+/// `fn error`.
 pub(super) fn named(function: &Function, ty: &Ident, errors: &Errors) {
     let name = &function.sig.ident;
     if ty == &names::plain(name) {

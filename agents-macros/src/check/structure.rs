@@ -13,7 +13,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Expr, ExprCall, ExprMethodCall, Ident, Lit, LitInt, Path};
 
-/// Checks each part of a team by itself. What is reported is left out.
+/// Checks each part of a `structure!` by itself. A part that is reported is left out.
 pub(crate) fn structure_as_written(place: &mut Placed, errors: &Errors) {
     let mut seen: Vec<Ident> = Vec::new();
     place.said.retain_mut(|one| {
@@ -86,7 +86,7 @@ fn budget(one: &Said, errors: &Errors) -> bool {
     false
 }
 
-/// Returns bounds as calls on a `Budget`: `.max_turns(3)` for `max_turns = 3`.
+/// Returns bounds as a user writes them on a `Budget`, for a message: `.max_turns(3)` for `max_turns = 3`.
 fn calls(bounds: &[&Expr]) -> String {
     let calls = bounds.iter().filter_map(|bound| match bound {
         Expr::Assign(set) => Some(format!(".{}({})", written(&set.left), written(&set.right))),
@@ -151,7 +151,7 @@ fn is_type(name: &Ident) -> bool {
     !name.to_string().starts_with(char::is_lowercase)
 }
 
-/// Returns the tokens to underline for a mistake about all arguments.
+/// Returns the tokens to underline for a mistake about all arguments of a call.
 fn all(one: &Said) -> TokenStream {
     let values: Vec<&Expr> = one.values().collect();
     match values.as_slice() {
@@ -160,7 +160,7 @@ fn all(one: &Said) -> TokenStream {
     }
 }
 
-/// Checks a whole team.
+/// Checks the rules for a team as a whole, from its root down.
 pub(crate) fn structure(root: &Member, errors: &Errors) {
     visit(root, &mut Vec::new(), &mut Vec::new(), errors);
 }
@@ -204,8 +204,8 @@ fn granted_or_confirmed(here: &Member, errors: &Errors) {
     }
 }
 
-/// Reports a grant beyond those of the parent: `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. The
-/// meaning of a name or a pattern is unknown here.
+/// Reports a grant beyond those of the parent: `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. Only
+/// types are compared, since a name or a pattern may mean any tool.
 fn within(here: &Member, above: &[&Member], errors: &Errors) {
     let Some((parent, limits)) = above
         .iter()
@@ -247,7 +247,7 @@ fn with_confirmation(here: &Member, above: &[&Member], errors: &Errors) {
 
 type Bound = fn(&Expr) -> Option<&LitInt>;
 
-/// The bounds that all agents below share, if they are literals.
+/// The bounds of a budget that all agents below share, each with the function that reads it if it is a literal.
 const BOUNDS: &[(&str, Bound)] = &[
     ("tokens", |budget| literal(argument(budget, "tokens")?)),
     ("minutes", |budget| {
@@ -274,7 +274,7 @@ fn within_budget(here: &Member, above: &[&Member], what: &str, bound: Bound, err
     }
 }
 
-/// Returns the argument of `name(..)`, or of `.name(..)` in a chain.
+/// Returns the argument of the call `name(..)`, alone or as `.name(..)` in a chain; `None` if there is none.
 fn argument<'e>(expr: &'e Expr, name: &str) -> Option<&'e Expr> {
     match expr {
         Expr::MethodCall(ExprMethodCall { method, args, .. }) if method == name => args.first(),
@@ -299,7 +299,7 @@ fn literal(expr: &Expr) -> Option<&LitInt> {
     }
 }
 
-/// Returns the agent as written, or the beginning of a long expression.
+/// Returns the agent as the user wrote it, for a message; of a long expression, its beginning.
 fn agent(member: &Member) -> String {
     let agent = match &member.agent {
         Expr::Struct(literal) => written(&literal.path),

@@ -19,7 +19,8 @@ use crate::{
 };
 use syn::{Attribute, Expr, Ident, PatType, ReturnType, Signature, Type};
 
-/// Checks the parts of a tool, each by itself. What is reported is left out, or read as what was meant.
+/// Checks the parts of a tool, each by itself. A part that is reported is left out, or read as the user probably meant
+/// it.
 pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
     let ast::Tool {
         entries,
@@ -57,7 +58,8 @@ pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
     }
 }
 
-/// Splits a value such as `ttl(time)` into one of the `known` words and its argument. Any other value is reported.
+/// Splits a value such as `ttl(time)` into one of the `known` words and its argument. Any other value is reported, and
+/// gives `None`.
 fn word<'v>(
     what: &str,
     value: &'v Expr,
@@ -158,7 +160,7 @@ fn approval(value: &mut Expr, errors: &Errors) -> bool {
     fits
 }
 
-/// Checks the result of a tool: its type can be named, and borrows from no parameter.
+/// Checks the return type of a tool: it is written in full, and borrows from no parameter.
 fn result(sig: &Signature, errors: &Errors) {
     let ReturnType::Type(_, ty) = &sig.output else {
         return;
@@ -181,7 +183,7 @@ fn injected(sig: &Signature) -> Vec<Ident> {
     injected.filter_map(parameter_name).cloned().collect()
 }
 
-/// Checks one tool.
+/// Checks the rules for a tool as a whole, once its parts have been read.
 pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     effects(tool, errors);
     described(tool, errors);
@@ -201,8 +203,8 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// Checks `#[tool(reads)]`: exactly one of the three effects, and none that contradicts `external`, `cache` or
-/// `idempotent`.
+/// Checks the effects of a tool, as in `#[tool(reads)]`: exactly one of the three, and none that contradicts
+/// `external`, `cache` or `idempotent`.
 fn effects(tool: &Tool, errors: &Errors) {
     match tool.effects.as_slice() {
         [] => errors.at(&tool.function.sig.ident, messages::no_effects(&tool.name)),
@@ -250,7 +252,7 @@ fn described(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// Checks that a tool is `async fn read_file(..) { .. }`.
+/// Checks that a tool is an async function with a body: `async fn read_file(..) { .. }`.
 fn asynchronous(tool: &Tool, errors: &Errors) {
     let function = &tool.function;
     if !function.is_async() {
@@ -293,7 +295,7 @@ fn examples(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// Tells whether a call needs this argument. An argument with `#[serde(..)]` may be optional.
+/// Tells whether an example must name this argument. An argument with `#[serde(..)]` may be optional.
 fn is_required(param: &Param, attrs: &[Attribute]) -> bool {
     matches!(param.kind, ParamKind::Argument(_))
         && last_name(&param.ty).is_some_and(|name| name != "Option")

@@ -10,7 +10,7 @@ use crate::{
 };
 use syn::{Expr, ExprLit, Lit, LitStr, Pat};
 
-/// Checks one `undo` by itself, and mends what stands in the place of its tool.
+/// Checks one `undo` by itself, and corrects a tool that is named by its function.
 pub(crate) fn undo_as_written(undo: &mut Undo, errors: &Errors) {
     if let Some(tool) = &mut undo.tool {
         suggest::tool_type(tool, errors);
@@ -47,7 +47,7 @@ pub(super) fn irreversible(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// Checks that a text is not blank. Returns `false` if it is, and is reported with the message `otherwise`.
+/// Checks that a text is not blank. Returns `false` if it is blank; then it is reported with the message `otherwise`.
 pub(super) fn said(value: &Expr, otherwise: &str, errors: &Errors) -> bool {
     match text(value) {
         Some(text) if text.value().trim().is_empty() => {
@@ -78,7 +78,7 @@ pub(super) fn effect_description(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// Returns the string that an expression is, if it is a literal.
+/// Returns the text of an expression that is a string literal; `None` for any other.
 pub(super) fn text(value: &Expr) -> Option<&LitStr> {
     match value {
         Expr::Lit(ExprLit {

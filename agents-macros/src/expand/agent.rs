@@ -14,7 +14,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Generics;
 
-/// Prints one agent.
+/// Prints all code that the macro generates for one agent.
 pub(crate) fn agent(agent: &Agent) -> TokenStream {
     match &agent.make {
         Make::Function(function, ty) => of_function(agent, function, ty),
@@ -22,7 +22,7 @@ pub(crate) fn agent(agent: &Agent) -> TokenStream {
     }
 }
 
-/// Prints the function, if it has a body; its type; and the code that the runtime calls:
+/// Prints an agent that is a function: the function, if it has a body; its type; and the code that the runtime calls:
 ///
 /// ```ignore
 /// /// Repairs JSON by string surgery.
@@ -81,9 +81,9 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     }
 }
 
-/// Prints the call of a function with a body:
-/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`. An async function has an
-/// `.await`, and a `Result` a `.map_err(..)` by `__rt::AgentFault::failed`.
+/// Prints the call of an agent's own function:
+/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`. An async function has an `.await`,
+/// and a `Result` a `.map_err(..)` by `__rt::AgentFault::failed`.
 fn native(agent: &Agent, function: &Function) -> TokenStream {
     let name = &function.sig.ident;
     let takes_input = !function.sig.inputs.is_empty();

@@ -11,7 +11,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, ExprPath, LitStr, Meta, spanned::Spanned};
 
-/// Prints the struct that a model fills in:
+/// Prints the struct whose fields are the arguments that a model sends:
 ///
 /// ```ignore
 /// #[derive(::agents::__rt::serde::Deserialize, ::agents::__rt::schemars::JsonSchema)]
@@ -50,8 +50,8 @@ pub(super) fn arguments(tool: &Tool) -> TokenStream {
     }
 }
 
-/// Returns the name `ArgumentsOfReadFile`. A closure in `approval = when(..)` takes this type, so that messages name
-/// it.
+/// Returns the name of the arguments' struct, such as `ArgumentsOfReadFile`. A closure in `approval = when(..)` takes
+/// this type, so that messages name it.
 pub(super) fn sent(tool: &Tool) -> Ident {
     format_ident!("ArgumentsOf{}", tool.ty, span = Span::call_site())
 }
@@ -64,7 +64,8 @@ pub(super) fn bounds(tool: &Tool) -> Vec<TokenStream> {
         .collect()
 }
 
-/// Prints `__rt::Argument::unpack(args.path)` for `args.path`.
+/// Prints the expression that passes an argument to the user's function: `__rt::Argument::unpack(args.path)` for
+/// `args.path`.
 pub(super) fn passed(param: &Param, sent: &TokenStream) -> TokenStream {
     let at = here(param.ty.span());
     match param.asked() {
@@ -74,8 +75,8 @@ pub(super) fn passed(param: &Param, sent: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the type of a field, and the type that schemars uses instead. A field with a reader of the user's has its
-/// type as written.
+/// Returns the type of a field of the arguments' struct, and the type that schemars uses instead. A field with a reader
+/// of the user's has its type as written.
 fn field(param: &Param) -> (TokenStream, Option<TokenStream>) {
     let ty = &param.ty;
     match param.asked() {
@@ -101,8 +102,8 @@ fn trait_of(asked: Asked) -> Option<&'static str> {
     }
 }
 
-/// Returns the attributes of an argument, and a function with its default and its type. schemars calls the function
-/// that is named without a hint at its type.
+/// Returns the attributes of an argument that has a default, and a function with that default and its type. schemars
+/// calls the function that is named without a hint at its type.
 ///
 /// ```ignore
 /// fn __default_of_words() -> Vec<String> { Vec::new() }
@@ -143,14 +144,14 @@ fn renamed(tokens: &TokenStream, name: &Ident) -> Option<(TokenStream, ExprPath)
     Some((tokens.into_iter().collect(), given))
 }
 
-/// Returns a bound such as `PgPool: __rt::Injected` for each field.
+/// Returns a bound such as `PgPool: __rt::Injected` for each injected field.
 pub(super) fn injected_bounds(tool: &Tool) -> Vec<TokenStream> {
     tool.fields()
         .map(|field| asserts::bound(&field.ty, "Injected"))
         .collect()
 }
 
-/// Returns the bounds on arguments, on injected values, and on the result.
+/// Returns all bounds of a tool's code: on arguments, on injected values, and on the result.
 pub(super) fn all_bounds(tool: &Tool) -> Vec<TokenStream> {
     let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
     let mut bounds = bounds(tool);

@@ -19,7 +19,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Generics, Type, WhereClause, spanned::Spanned};
 
-/// Prints the bound `PathBuf: __rt::Argument`.
+/// Prints a bound such as `PathBuf: __rt::Argument`; rustc reports it at the user's type.
 pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
     // From the type's first token to its last: exactly that is underlined.
     let last = end(ty);
@@ -28,7 +28,7 @@ pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
     quote!(#ty #bound)
 }
 
-/// Prints the type `<PathBuf as __rt::Argument>::Type`.
+/// Prints a type that is reached through a trait: `<PathBuf as __rt::Argument>::Type`.
 pub(super) fn through(ty: &impl ToTokens, what: &str) -> TokenStream {
     let ty = ty.to_token_stream();
     let at = here(ty.span());
@@ -36,7 +36,7 @@ pub(super) fn through(ty: &impl ToTokens, what: &str) -> TokenStream {
     quote_spanned!(at=> <#ty as __rt::#what>::Type)
 }
 
-/// Prints `where` with the user's own predicates and `bounds`.
+/// Prints a `where` clause with the user's own predicates and `bounds`.
 pub(super) fn with_bounds(generics: &Generics, bounds: &[TokenStream]) -> WhereClause {
     let own = generics
         .where_clause
@@ -45,7 +45,7 @@ pub(super) fn with_bounds(generics: &Generics, bounds: &[TokenStream]) -> WhereC
     syn::parse_quote!(where #(#own,)* #(#bounds,)*)
 }
 
-/// Prints the type of the value: `String`, or `<io::Result<String> as __rt::Returns>::Ok`.
+/// Prints the type of a returned value: `String`, or `<io::Result<String> as __rt::Returns>::Ok`.
 pub(super) fn value(returns: &Returns) -> TokenStream {
     match returns {
         Returns::Result(ty) => taken_apart(ty, "Ok"),
@@ -53,7 +53,7 @@ pub(super) fn value(returns: &Returns) -> TokenStream {
     }
 }
 
-/// Prints the type of the error: `<io::Result<String> as __rt::Returns>::Err`.
+/// Prints the error type of a function: `<io::Result<String> as __rt::Returns>::Err`; `None` if it returns no `Result`.
 pub(super) fn fault(returns: &Returns) -> Option<TokenStream> {
     match returns {
         Returns::Result(ty) => Some(taken_apart(ty, "Err")),
@@ -61,7 +61,8 @@ pub(super) fn fault(returns: &Returns) -> Option<TokenStream> {
     }
 }
 
-/// Gives every token the place of the part, as far as it can be seen: rustc reports mistakes there.
+/// Prints one part of a `Result` type. Every token gets the place of that part in the user's code, as far as it can be
+/// seen: rustc reports mistakes there.
 fn taken_apart(ty: &Type, part: &str) -> TokenStream {
     let at = argument(ty, usize::from(part == "Err")).unwrap_or(ty);
     let first = start(at);
@@ -72,7 +73,7 @@ fn taken_apart(ty: &Type, part: &str) -> TokenStream {
     quote!(#open #ty #close)
 }
 
-/// Prints an assertion that refuses a `Result` of another name:
+/// Prints an assertion that refuses a return type which is a `Result` under another name:
 ///
 /// ```ignore
 /// const _: () = {
@@ -98,7 +99,7 @@ pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
     })
 }
 
-/// Tells whether a type has a name of std that nobody gives to a `Result`.
+/// Tells whether a type has a name of the standard library that nobody gives to a `Result`.
 fn has_a_name_of_std(ty: &Type) -> bool {
     const NAMES: [&str; 20] = [
         "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",

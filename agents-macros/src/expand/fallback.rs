@@ -5,19 +5,19 @@ use crate::{diag::Errors, model::Tool};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Prints the errors, and the item as it was.
+/// Prints the errors, and the item as the user wrote it, so that other code still finds it.
 pub(crate) fn untouched(errors: Errors, item: &TokenStream) -> TokenStream {
     let errors = errors.finish();
     quote!(#errors #item)
 }
 
-/// Prints the errors in the place of an expression.
+/// Prints the errors in the place of an expression, which could not be made.
 pub(crate) fn no_expression(errors: Errors) -> TokenStream {
     let errors = errors.bare();
     quote!({ #errors })
 }
 
-/// Prints the errors beside an expression.
+/// Prints an expression together with the compiler errors for it.
 pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
     let errors = errors.bare();
     match errors.is_empty() {
@@ -26,7 +26,7 @@ pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
     }
 }
 
-/// Prints a tool that cannot be printed whole:
+/// Prints what can be printed of a tool with mistakes, so that its users get no further errors:
 ///
 /// ```ignore
 /// impl __rt::Tool for ReadFile {

@@ -5,8 +5,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Visibility;
 
-/// Prints the struct. A bound on it refuses another type of the same name: there [`marked`] marks the other type. The
-/// bound is of no use to readers of the docs.
+/// Prints the struct of a tool or an agent. A bound on it refuses another type of the same name: there [`marked`] marks
+/// the other type. The bound is of no use to readers of the docs.
 ///
 /// ```ignore
 /// #[cfg(doc)]
@@ -43,8 +43,8 @@ pub(super) fn definition(
     }
 }
 
-/// Prints `impl __rt::GeneratedType for ReadFile {}`. If there are two types of that name, the implementation is for
-/// the other one.
+/// Prints the mark of a generated type, `impl __rt::GeneratedType for ReadFile {}`. If there are two types of that
+/// name, the implementation is for the other one.
 pub(super) fn marked(ty: &Ident) -> TokenStream {
     quote! {
         #[automatically_derived]

@@ -63,13 +63,13 @@ pub(super) fn implementation(
     }
 }
 
-/// Prints `__rt::AgentData::unpack(input)`.
+/// Prints the expression for the agent's input with its type: `__rt::AgentData::unpack(input)`.
 pub(super) fn unpacked() -> TokenStream {
     let value = value();
     quote!(__rt::AgentData::unpack(#value))
 }
 
-/// Returns the result of a call of the user's function, as that of an agent.
+/// Prints the result of a call of the user's function, converted to the result of an agent.
 pub(super) fn outcome(
     called: &TokenStream,
     function: &Function,
@@ -93,14 +93,14 @@ pub(super) fn outcome(
     }
 }
 
-/// The bodies of `work` and of `profile`.
+/// The bodies of the methods `work` and `profile` of an agent's implementation.
 pub(super) struct Work {
     profile: Option<TokenStream>,
     work: TokenStream,
 }
 
 impl Work {
-    /// Does nothing.
+    /// Returns bodies that are never run, for an agent that is printed only to avoid further errors.
     pub(super) fn none() -> Self {
         Work {
             profile: None,
@@ -108,7 +108,7 @@ impl Work {
         }
     }
 
-    /// Runs the user's own code.
+    /// Returns method bodies that run the user's own code.
     pub(super) fn own(agent: &Agent, work: TokenStream) -> Self {
         let named = agent.input_name.as_ref();
         Work {
@@ -123,7 +123,7 @@ impl Work {
         }
     }
 
-    /// Asks the model-driven agent: `__rt::Agent::work(&self.__agent(), cx, input).await`.
+    /// Returns bodies that ask the model-driven agent: `__rt::Agent::work(&self.__agent(), cx, input).await`.
     pub(super) fn driven() -> Self {
         let (cx, value) = (cx(), value());
         Work {
@@ -137,8 +137,8 @@ impl Work {
     }
 }
 
-/// Prints the builder as a function of its own. `async_trait` leaves that alone, so the user's code in the attribute
-/// stays as written.
+/// Prints the agent's builder as a function of its own. `async_trait` leaves that alone, so the user's code in the
+/// attribute stays as written.
 ///
 /// ```ignore
 /// impl JsonFixer where .. {
@@ -173,7 +173,7 @@ pub(super) fn built(
     }
 }
 
-/// Returns a name of the macro's own: an agent may well be called `input`.
+/// Returns the parameter name `cx` that no name of the user's can meet: an agent may well be called `cx`.
 pub(super) fn cx() -> Ident {
     Ident::new("cx", Span::mixed_site())
 }

@@ -56,7 +56,8 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints the parameters of the function, by their names. `unused` says why not all of them have to be used.
+/// Prints the parameters of the function as variables, for code beside the tool. `unused` says why not all of them have
+/// to be used.
 pub(super) fn seen(tool: &Tool, args: &Ident, unused: &str) -> TokenStream {
     let cx = cx();
     let seen = tool.params.iter().map(|param| {
@@ -140,7 +141,7 @@ fn finds_out(
     }
 }
 
-/// Returns a name of the macro's own.
+/// Returns the parameter name `cx` that no name of the user's can meet.
 fn cx() -> Ident {
     Ident::new("cx", Span::mixed_site())
 }

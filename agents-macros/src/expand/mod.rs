@@ -32,13 +32,13 @@ use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::quote;
 use syn::{Attribute, Block, Expr, Macro, Stmt};
 
-/// A call on the builder for one member of the agent's block, with the attributes of that member.
+/// A call on the builder of an agent for one member of its block, with the `#[cfg]` attributes of that member.
 struct Step {
     attrs: Vec<Attribute>,
     call: TokenStream,
 }
 
-/// Converts the value of an arm. An arm that never ends, such as `todo!()`, stays as it is.
+/// Prints the value of an arm, converted by `into`. An arm that never ends, such as `todo!()`, stays as it is.
 fn given(arm: &Expr, into: &TokenStream) -> TokenStream {
     // Behind `=>` nobody minds braces, in a call lints do.
     if let Expr::Block(block) = arm
@@ -56,7 +56,7 @@ fn given(arm: &Expr, into: &TokenStream) -> TokenStream {
     quote!(#into #handed)
 }
 
-/// Tells whether no path through `arm` comes to an end, as far as tokens tell.
+/// Tells whether an arm never gives a value, as far as its tokens tell: each path returns or panics.
 fn gives_nothing(arm: &Expr) -> bool {
     match arm {
         Expr::Return(_) => true,
@@ -82,7 +82,7 @@ fn ends(block: &Block) -> bool {
     }
 }
 
-/// Tells whether a macro never returns, such as `todo!()`.
+/// Tells whether a macro never returns: `todo!()`, `panic!()` and the like.
 fn is_end(called: &Macro) -> bool {
     called.path.segments.last().is_some_and(|name| {
         ["todo", "unimplemented", "unreachable", "panic"]
@@ -91,8 +91,8 @@ fn is_end(called: &Macro) -> bool {
     })
 }
 
-/// Prints a hidden scope for all items that the user does not name. Macros in it are named from the root: beside an
-/// unknown attribute, rustc expands them before it sees the `use`.
+/// Prints a hidden scope for all generated items that the user does not name. Macros in it are named from the root:
+/// beside an unknown attribute, rustc expands them before it sees the `use`.
 ///
 /// ```ignore
 /// #[allow(trivial_bounds, unused_qualifications)]

@@ -27,7 +27,7 @@ pub(crate) fn alone(arms: &Arms, rt: &Rt) -> TokenStream {
     hidden(rt, &[], &items)
 }
 
-/// Prints the arms beside their tool, which see the injected values.
+/// Prints the arms that stand beside their tool; they see the injected values.
 pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let arms = tool.on_error.as_ref()?;
     let injected = tool.fields().map(|param| {
@@ -44,7 +44,7 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     ))
 }
 
-/// Prints the `OnError` implementation:
+/// Prints the `OnError` implementation of a tool:
 ///
 /// ```ignore
 /// impl __rt::OnError for ReadFile
@@ -207,12 +207,12 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
     }
 }
 
-/// Returns a name of the macro's own.
+/// Returns the variable name `error` that no name of the user's can meet.
 fn error() -> Ident {
     Ident::new("error", Span::mixed_site())
 }
 
-/// Returns a name that the user's arms may use.
+/// Returns the variable name `cx`, which the user's arms may use.
 fn cx() -> Ident {
     Ident::new("cx", Span::call_site())
 }

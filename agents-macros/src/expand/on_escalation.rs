@@ -17,7 +17,7 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// Prints one block as a step of the agent's builder:
+/// Prints one `on_escalation!` as a step of the agent's builder:
 ///
 /// ```ignore
 /// .on_escalation(move |escalation: __rt::Escalation| -> __rt::Resolution<String, Summary> {
@@ -59,7 +59,7 @@ pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> Step {
     }
 }
 
-/// Converts the value of the body, or of each arm of its `match`.
+/// Prints the body of a handler, or each arm of its `match`, converted to a resolution.
 fn resolved(body: &Expr, input: &TokenStream, output: &TokenStream) -> TokenStream {
     let into = |arm: &Expr| {
         let into =
@@ -78,7 +78,7 @@ fn resolved(body: &Expr, input: &TokenStream, output: &TokenStream) -> TokenStre
     matched.into_token_stream()
 }
 
-/// Tells `reroute_to(agent)` and `return_partial_result(value)` the types of this agent. Otherwise rustc would infer
+/// Adds the types of this agent to `reroute_to(agent)` and `return_partial_result(value)`. Otherwise rustc would infer
 /// them from the arguments, and report the whole block.
 struct Told(Type, Type);
 

@@ -12,7 +12,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprCall, ExprLit, Ident, Lit, spanned::Spanned};
 
-/// Prints the calls on the builder:
+/// Prints the settings of an agent as calls on its builder:
 ///
 /// ```ignore
 /// __rt::AgentBuilder::new("json_fixer")
@@ -110,7 +110,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
     built(begun, known.chain(arms).chain(handlers).chain(skills))
 }
 
-/// Prints one chain of calls, interrupted at each step with attributes:
+/// Prints one chain of calls, which ends at each step that has attributes and begins anew:
 ///
 /// ```ignore
 /// let builder = __rt::AgentBuilder::new("clerk").skill(..);
@@ -137,7 +137,8 @@ fn built(mut chain: TokenStream, steps: impl Iterator<Item = Step>) -> TokenStre
     quote!(#said #chain.build())
 }
 
-/// Prints `.with({ let tool = ReadFile; tool.__listed() })`, or `.with_all((more).__spread())` for `..more`.
+/// Prints the call for one element of a list of tools: `.with({ let tool = ReadFile; tool.__listed() })`, or
+/// `.with_all((more).__spread())` for `..more`.
 fn element(element: &Element) -> TokenStream {
     match element {
         Element::One(tool) if element.tool_type().is_some() => {
@@ -175,8 +176,8 @@ fn listed(method: &str, element: &Element) -> TokenStream {
     quote_spanned!(at=> .#method(#agent))
 }
 
-/// Returns the description for other agents: the key, else the doc comment, else the prompt, else the doc comment of the
-/// only skill.
+/// Prints the description of an agent for other agents: the key `description`, else the doc comment, else the prompt,
+/// else the doc comment of the only skill.
 pub(super) fn description(agent: &Agent) -> TokenStream {
     let literal = |prompt: &Expr| {
         matches!(
@@ -205,7 +206,7 @@ pub(super) fn description(agent: &Agent) -> TokenStream {
     }
 }
 
-/// Prints `.knowledge("style_guide", "House style.", || self.style_guide())`.
+/// Prints the call that adds knowledge: `.knowledge("style_guide", "House style.", || self.style_guide())`.
 fn knowledge(knowledge: &Knowledge) -> Step {
     let Knowledge {
         cfgs,

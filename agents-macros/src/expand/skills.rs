@@ -15,7 +15,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Meta, spanned::Spanned};
 
-/// Prints the block without our attributes and macros, and the code that the runtime calls:
+/// Prints the user's block without the attributes and macros of `#[agent]`, and the code that the runtime calls:
 ///
 /// ```ignore
 /// impl FileManager { /* methods with a body */ }
@@ -68,7 +68,7 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
     block.with_members(&members)
 }
 
-/// Prints an error for the case that each skill is left out:
+/// Prints an error that rustc reports if `#[cfg]` leaves out every skill:
 ///
 /// ```ignore
 /// #[cfg(not(any(all(feature = "mail"), all(unix))))]
@@ -90,7 +90,7 @@ fn without_skills(agent: &Agent, skills: &[Skill]) -> Option<TokenStream> {
     Some(quote!(#[cfg(not(any(#(#each),*)))] #refused))
 }
 
-/// Prints one skill, with a model or with a body:
+/// Prints the call that adds one skill, with a model or with a body:
 ///
 /// ```ignore
 /// __rt::Skill::<'_, .., _>::model("manage_files", "File management operations.")
@@ -156,7 +156,7 @@ fn skill(agent: &Agent, skill: &Skill) -> Step {
     })
 }
 
-/// Prints `<ReadFile as __rt::ToolName>::NAME`, or `"github_*"`.
+/// Prints the name of a tool: `<ReadFile as __rt::ToolName>::NAME`, or `"github_*"`.
 fn tool_name(tool: &ToolRef) -> TokenStream {
     match tool {
         ToolRef::Type(path) => quote_spanned!(here(path.span())=> <#path as __rt::ToolName>::NAME),

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// Prints the team of this root:
+/// Prints the builder calls of a team, from its root down:
 ///
 /// ```ignore
 /// ::agents::__rt::Member::new(Project::new(db))
@@ -48,7 +48,7 @@ fn one(said: &Said, rt: &Rt) -> TokenStream {
     }
 }
 
-/// Prints `.grant::<ReadFile>()`, or `.grant_named("mcp_*")`.
+/// Prints the call that names a tool of a place: `.grant::<ReadFile>()`, or `.grant_named("mcp_*")`.
 fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
     match tool {
         ToolRef::Type(path) => {
@@ -62,7 +62,7 @@ fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
     }
 }
 
-/// Prints the branch:
+/// Prints the code of a `branch!`:
 ///
 /// ```ignore
 /// {

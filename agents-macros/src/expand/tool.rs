@@ -14,7 +14,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// Prints the function, its type, and the code that the runtime calls:
+/// Prints all code of a tool: the function, its type, and the code that the runtime calls:
 ///
 /// ```ignore
 /// /// Read a file's contents.
@@ -63,8 +63,8 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
     quote!(#function #definition #silent #items)
 }
 
-/// Prints a unit, or a struct with the injected values. A constant stands for a value of the struct: its type tells
-/// whoever forgets the fields how the tool is written.
+/// Prints the type of a tool: a unit, or a struct with the injected values. A constant stands for a value of the
+/// struct: its type tells whoever forgets the fields how the tool is written.
 ///
 /// ```ignore
 /// /// Search the shop.
@@ -225,7 +225,7 @@ fn implementation(tool: &Tool) -> TokenStream {
     }
 }
 
-/// Prints the spec:
+/// Prints the `ToolSpec` of a tool, which describes it for models and for the runtime:
 ///
 /// ```ignore
 /// fn spec(&self) -> &__rt::ToolSpec {
@@ -287,7 +287,7 @@ fn spec(tool: &Tool) -> TokenStream {
     }
 }
 
-/// Prints `.example(::agents::__rt::serde_json::json!({ "path": "a.txt" }))`.
+/// Prints the call that adds an example: `.example(::agents::__rt::serde_json::json!({ "path": "a.txt" }))`.
 fn worked(example: &Example, rt: &Rt) -> TokenStream {
     let Example { attribute, fields } = example;
     let names = fields.iter().map(|(name, _)| plain(name));
@@ -381,7 +381,7 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints the hash of the fields:
+/// Prints the method that hashes the injected values, so that tools with equal values can be told apart from others:
 ///
 /// ```ignore
 /// fn hash_instance(&self, state: &mut dyn __rt::Hasher) {
@@ -440,8 +440,8 @@ fn asked(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints what is known of a tool by its type alone, whether or not rustc takes its signature. `with` is the type of its
-/// error.
+/// Prints the traits that tell of a tool by its type alone, whether or not rustc accepts its signature. `with` is the
+/// type of its error.
 ///
 /// ```ignore
 /// impl __rt::ToolName for ReadFile { const NAME: &'static str = "read_file"; }
@@ -481,7 +481,7 @@ fn known_by_type(tool: &Tool, with: &TokenStream) -> TokenStream {
     }
 }
 
-/// Prints the types for an `in_doubt!` that stands alone:
+/// Prints the traits that an `in_doubt!` of its own looks for on the tool's type:
 ///
 /// ```ignore
 /// impl __rt::MayBeInDoubt for Pay
@@ -507,7 +507,7 @@ fn may_be_in_doubt(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints the conversion for the `tools = [..]` of agents:
+/// Prints the method that makes a listed tool of the type, for the `tools = [..]` of agents:
 ///
 /// ```ignore
 /// impl ReadFile {

@@ -132,7 +132,7 @@ fn undoes(
     }
 }
 
-/// Prints the question to undo a call:
+/// Prints the method by which the runtime undoes a call:
 ///
 /// ```ignore
 /// async fn undo(&self, args: ArgumentsOfPay, output: __rt::StoredOutput<Self::Ok>, cx: &__rt::ToolContext) -> __rt::Result<__rt::Undone, __rt::ToolError> {
@@ -160,7 +160,7 @@ pub(super) fn asked(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints the types for an `undo!` that stands alone:
+/// Prints the traits that an `undo!` of its own looks for on the tool's type:
 ///
 /// ```ignore
 /// impl __rt::MayBeUndone for Pay

@@ -12,7 +12,7 @@ use crate::{
 };
 use syn::{Pat, ReturnType, Signature, Type, parse_quote};
 
-/// Lowers `#[agent] fn`.
+/// Turns the checked syntax of an `#[agent] fn` into the model from which code is printed.
 pub(crate) fn function_agent(agent: ast::Agent<Function>) -> Agent {
     let ast::Agent {
         entries,
@@ -62,7 +62,8 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>) -> Agent {
     }
 }
 
-/// Lowers `#[agent] impl`. Gives the block back if its type has no name to give to the agent.
+/// Turns the checked syntax of an `#[agent] impl` into the model from which code is printed. Gives the block back if
+/// its type has no name to give to the agent.
 pub(crate) fn skill_agent(agent: ast::Agent<Impl>) -> Result<Agent, Box<Impl>> {
     let ast::Agent {
         entries,
@@ -168,7 +169,7 @@ fn skill(function: &mut Function, mark: ast::Skill) -> Option<Skill> {
     receives.then_some(skill)
 }
 
-/// Lowers `[ReadFile, "github_*"]`: tools that the agent has, by their types or names.
+/// Reads a list such as `[ReadFile, "github_*"]` as references to tools of the agent, by their types or names.
 fn references(listed: Vec<Element>) -> Vec<ToolRef> {
     let reference = |element: Element| match element {
         Element::One(tool) => ToolRef::of(tool).ok(),
@@ -177,8 +178,8 @@ fn references(listed: Vec<Element>) -> Vec<ToolRef> {
     listed.into_iter().filter_map(reference).collect()
 }
 
-/// Lowers `#[knowledge] fn style(&self) -> String { .. }`, if the function takes `&self` alone, is not async, has a
-/// body and returns no `Result`. The rules report any other.
+/// Reads a method as knowledge: `#[knowledge] fn style(&self) -> String { .. }`. Returns `None` unless it takes `&self`
+/// alone, is not async, has a body and returns no `Result`. The check reports any other.
 fn knowledge(function: &Function) -> Option<Knowledge> {
     let sig = &function.sig;
     let fits = !function.is_async()
@@ -199,7 +200,7 @@ fn knowledge(function: &Function) -> Option<Knowledge> {
     })
 }
 
-/// Returns the type of the one input, or `()` if there is none. An input that is refused has no type.
+/// Returns the type of an agent's one input, or `()` if it has none; `None` if the input was refused.
 fn input(sig: &Signature) -> Option<Type> {
     let mut inputs = typed(sig);
     let Some(first) = inputs.next() else {
@@ -212,7 +213,7 @@ fn input(sig: &Signature) -> Option<Type> {
     can_be_had.then(|| (*first.ty).clone())
 }
 
-/// Returns the name of the one input: `question` for `_question: String`.
+/// Returns the name of an agent's one input, for models that call the agent: `question` for `_question: String`.
 fn input_name(sig: &Signature) -> Option<String> {
     let first = typed(sig).next()?;
     let Pat::Ident(ident) = &*first.pat else {

@@ -15,7 +15,7 @@ use syn::{
     token,
 };
 
-/// Lowers one `branch!`.
+/// Turns the checked syntax of a `branch!` into the model from which code is printed.
 pub(crate) fn branch(written: ast::Branch) -> Branch {
     let ast::Branch {
         agent,
@@ -45,15 +45,15 @@ pub(crate) fn branch(written: ast::Branch) -> Branch {
     }
 }
 
-/// The agents to which the arms hand on.
+/// The agents to which the arms of a `branch!` hand on, each once.
 struct Targets {
-    /// The place of the macro's own names.
+    /// The span that the macro gives to names of its own.
     site: Span,
     targets: Vec<(Ident, Expr)>,
 }
 
 impl Targets {
-    /// Rewrites `agent.run(input)` to `__rt::go_on(__target0, __target1, __cx, input)`.
+    /// Rewrites `agent.run(input)` in an arm to `__rt::go_on(__target0, __target1, __cx, input)`.
     fn handed_on(&mut self, call: &ExprMethodCall) -> Expr {
         let (agent, method) = (&call.receiver, &call.method);
         let (target, cx) = (self.target(agent), cx(self.site));
@@ -71,7 +71,7 @@ impl Targets {
         })
     }
 
-    /// Returns the agent's name in the arms. A path names the same agent wherever it stands.
+    /// Returns the variable that stands for the agent in the arms. A path names the same agent wherever it stands.
     fn target(&mut self, agent: &Expr) -> Ident {
         let known = |(_, other): &&(Ident, Expr)| matches!(agent, Expr::Path(_)) && agent == other;
         let span = agent.span().resolved_at(self.site);

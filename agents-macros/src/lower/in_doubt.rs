@@ -8,13 +8,13 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// Lowers one `in_doubt`.
+/// Rewrites the code of one `in_doubt`, so that its `return`s are converted as its value is.
 pub(crate) fn in_doubt(mut doubt: InDoubt) -> InDoubt {
     Outs.visit_expr_mut(&mut doubt.body);
     doubt
 }
 
-/// Rewrites each `return` that leaves the expression; a `return` of a closure or an async block within it stays.
+/// Rewrites each `return` that leaves the user's code; a `return` of a closure or an async block within it stays.
 struct Outs;
 
 impl VisitMut for Outs {

@@ -8,16 +8,16 @@ use crate::{
 };
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
-/// The checked entries of one attribute. Each is taken out by its key.
+/// The checked entries of one attribute. Each is taken out by its key, when the attribute is turned into the model.
 pub(super) struct Keys(pub(super) Vec<Entry>);
 
 impl Keys {
-    /// Takes `strict`.
+    /// Takes out a key without a value, such as `strict`; `None` if it is not there.
     pub(super) fn flag(&mut self, name: &str) -> Option<Ident> {
         self.take(name).map(|entry| entry.key)
     }
 
-    /// Takes `idempotent`, or `idempotent(for = expr)`.
+    /// Takes out `idempotent`, or `idempotent(for = expr)` with its time.
     pub(super) fn flag_for(&mut self, name: &str) -> Option<(Ident, Option<Expr>)> {
         let Entry { key, value } = self.take(name)?;
         let time = match value {
@@ -28,7 +28,7 @@ impl Keys {
         Some((key, time.map(|(_, time)| time)))
     }
 
-    /// Takes `timeout = expr`.
+    /// Takes out a key with an expression, such as `timeout = expr`.
     pub(super) fn value(&mut self, name: &str) -> Option<(Ident, Expr)> {
         match self.take(name)? {
             Entry {
@@ -39,7 +39,7 @@ impl Keys {
         }
     }
 
-    /// Takes `deprecated = "text"`.
+    /// Takes out a key with a text, such as `deprecated = "text"`.
     pub(super) fn text(&mut self, name: &str) -> Option<(Ident, LitStr)> {
         match self.value(name)? {
             (
@@ -53,12 +53,12 @@ impl Keys {
         }
     }
 
-    /// Takes `name = "web_search"`: the name of a tool or an agent, which is otherwise that of its function.
+    /// Takes out `name = "web_search"`: the name of a tool or an agent. Without it, the name is that of the function.
     pub(super) fn name(&mut self) -> Option<Ident> {
         self.text("name").and_then(|(_, text)| written(&text))
     }
 
-    /// Takes `tools = [a, ..b]`.
+    /// Takes out a key with a list, such as `tools = [a, ..b]`.
     pub(super) fn list(&mut self, name: &str) -> Option<(Ident, Vec<Element>)> {
         match self.take(name)? {
             Entry {
@@ -69,7 +69,7 @@ impl Keys {
         }
     }
 
-    /// Takes `budget(..)` as `Err`, and `budget = ..` as `Ok`.
+    /// Takes out a key with a group as `Err`, such as `budget(..)`, and with a value as `Ok`, such as `budget = ..`.
     pub(super) fn group_or_value(
         &mut self,
         name: &str,
@@ -82,7 +82,7 @@ impl Keys {
         }
     }
 
-    /// Takes `crate = path`.
+    /// Takes out `crate = path`, and returns the path to the runtime.
     pub(super) fn rt(&mut self) -> Rt {
         Rt::under(match self.value("crate") {
             Some((_, Expr::Path(path))) => Some(path.path),

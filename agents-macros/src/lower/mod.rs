@@ -34,7 +34,7 @@ fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
         .collect()
 }
 
-/// Removes the attributes of parameters that only a macro may put there.
+/// Removes the macro's own attributes from parameters, which rustc would not accept there.
 fn strip_parameters(function: &mut Function) {
     for input in &mut function.sig.inputs {
         if let FnArg::Typed(typed) = input {

@@ -29,7 +29,8 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// Lowers the arms of one `on_error`.
+/// Turns the arms of one `on_error` into the model from which code is printed, with plain Rust in place of the macro's
+/// notation.
 pub(crate) fn on_error(mut written: ast::Arms) -> Arms {
     written
         .attrs
@@ -118,7 +119,7 @@ fn qualify(pattern: &mut Pat) {
     }
 }
 
-/// Attaches the `#[cfg]` attributes of an arm to each of its parts.
+/// Attaches the `#[cfg]` attributes of an arm to each thing that was found in the arm.
 fn under<T>(cfgs: &[Attribute], all: Vec<T>) -> impl Iterator<Item = Under<T>> {
     all.into_iter().map(|it| Under {
         cfgs: cfgs.to_vec(),
@@ -131,9 +132,9 @@ struct Sugar<'a> {
     /// The number of closures, async blocks and functions around the current expression: a `return` within one of them
     /// belongs to it.
     inner: usize,
-    /// The names that the arm binds. They mean nothing outside of it.
+    /// The names that the arm binds, which a repair agent named in it must not use.
     bound: Vec<Ident>,
-    /// Is `true` if the arm is only for executions that may have taken effect.
+    /// Is `true` if the arm is only for timeouts and panics, after which the tool may have taken effect.
     is_cut_off: bool,
     reruns: Vec<Ident>,
     fixers: Vec<Expr>,
@@ -177,7 +178,7 @@ impl VisitMut for Sugar<'_> {
 }
 
 impl Sugar<'_> {
-    /// Rewrites `verb(a, key = v)` to `verb(a).key(v)`.
+    /// Rewrites the call of a verb from `verb(a, key = v)` to `verb(a).key(v)`.
     fn call(&mut self, expr: &mut Expr) {
         let Expr::Call(call) = expr else { return };
         let Expr::Path(path) = &mut *call.func else {
@@ -218,8 +219,8 @@ impl Sugar<'_> {
     }
 }
 
-/// Appends modifiers to a verb. The result ends where the user's call does: rustc proposes new arms behind that
-/// place.
+/// Appends `.key(value)` calls to a verb. The result ends where the user's call does: rustc proposes new arms behind
+/// that place.
 pub(super) fn with_modifiers(verb: &mut Expr, modifiers: Vec<(Ident, Expr)>, end: Span) {
     for (method, value) in modifiers {
         let receiver = std::mem::replace(verb, Expr::PLACEHOLDER);

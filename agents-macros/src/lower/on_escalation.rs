@@ -21,7 +21,8 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// Lowers one `on_escalation!`.
+/// Turns one `on_escalation!` into the model from which code is printed, with plain Rust in place of the macro's
+/// notation.
 pub(crate) fn on_escalation(written: ast::Handler) -> Handler {
     let ast::Handler {
         mut attrs,
@@ -81,7 +82,8 @@ impl VisitMut for Sugar {
 }
 
 impl Sugar {
-    /// Rewrites `escalate("no", severity = Low)` to `escalate("no").severity(Low)`, and a skill to its name.
+    /// Rewrites the call of a verb: `escalate("no", severity = Low)` to `escalate("no").severity(Low)`, and a skill to
+    /// its name.
     fn call(&mut self, expr: &mut Expr) {
         let Expr::Call(call) = expr else { return };
         let Expr::Path(path) = &*call.func else {

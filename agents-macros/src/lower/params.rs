@@ -9,7 +9,7 @@ use crate::{
 };
 use syn::{Attribute, PatType, Signature, Type};
 
-/// Lowers the parameters that a tool may have. The rules report the others.
+/// Reads the parameters of a tool's function, except those that the check reports.
 pub(super) fn params(sig: &Signature) -> Vec<Param> {
     typed(sig).filter_map(param).collect()
 }
@@ -40,7 +40,8 @@ fn context(ty: &Type) -> Option<ParamKind> {
     }
 }
 
-/// Lowers an injected value: `T` is a field that is cloned, `&T` one that is lent.
+/// Reads the type of an injected parameter. The tool has a field of type `T`, which is cloned for `T` and lent for
+/// `&T`.
 fn injected(ty: &Type) -> Option<(ParamKind, Type)> {
     if is_opaque(ty) {
         return None;

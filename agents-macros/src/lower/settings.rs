@@ -9,7 +9,7 @@ use crate::{
 use quote::ToTokens;
 use syn::Expr;
 
-/// Takes the settings out of the keys.
+/// Takes the settings of an agent out of the entries of its attribute.
 pub(super) fn settings(keys: &mut Keys) -> Settings {
     Settings {
         prompt: keys.value("prompt"),
@@ -36,7 +36,7 @@ pub(super) fn settings(keys: &mut Keys) -> Settings {
     }
 }
 
-/// Lowers `[("github_*", ToolPolicy::new().confirm())]`.
+/// Reads the list of policies, `[("github_*", ToolPolicy::new().confirm())]`, as pairs of a pattern and a policy.
 fn policies(elements: Vec<Element>) -> Vec<(Expr, Expr)> {
     let pair = |element: Element| match element {
         Element::One(Expr::Tuple(pair)) => {

@@ -7,7 +7,7 @@ use crate::{
 };
 use syn::{Expr, Ident};
 
-/// Lowers one agent of a `structure!`, and those below it.
+/// Turns one agent of a `structure!`, and those below it, into the model from which code is printed.
 pub(crate) fn member(written: ast::Placed) -> Member {
     Member {
         agent: written.agent,

@@ -12,7 +12,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Expr, Ident, LitStr, Safety};
 
-/// Lowers one tool.
+/// Turns the checked syntax of a tool into the model from which code is printed.
 pub(crate) fn tool(tool: ast::Tool) -> Tool {
     let ast::Tool {
         entries,
@@ -104,7 +104,7 @@ pub(crate) fn tool(tool: ast::Tool) -> Tool {
     }
 }
 
-/// The parts of a spec that keys give.
+/// The parts of a tool's `ToolSpec` that the keys of `#[tool(..)]` give.
 struct Spec {
     calls: Vec<Call>,
     when: Option<Expr>,
@@ -186,8 +186,8 @@ fn spec(keys: &mut Keys, external: Option<&Ident>) -> Spec {
     }
 }
 
-/// Returns the text with the names that models use for the arguments, and without formats: `{amount:?}` becomes
-/// `{amount}`.
+/// Returns an `effect_description` with the names that models use for the arguments, and without formats: `{amount:?}`
+/// becomes `{amount}`.
 fn in_wire_names(text: &LitStr, params: &[Param]) -> LitStr {
     let words = text.value();
     let (mut named, mut from) = (String::new(), 0);
@@ -202,7 +202,7 @@ fn in_wire_names(text: &LitStr, params: &[Param]) -> LitStr {
     LitStr::new(&named, text.span())
 }
 
-/// Returns `Forever` for `forever`, at the same place.
+/// Returns the variant's name for a word, at the same place: `Forever` for `forever`.
 fn variant(word: &Ident) -> Ident {
     let variant = type_name(word);
     format_ident!("{variant}", span = word.span())

@@ -7,7 +7,8 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// Lowers one `undo`. An `async` block is the code in it, which may await anyway.
+/// Rewrites the code of one `undo`, so that its `return`s are converted as its value is. An `async` block is replaced
+/// by the code in it, which may await anyway.
 pub(crate) fn undo(mut undo: Undo) -> Undo {
     if let Expr::Async(made) = &undo.body {
         undo.body = Expr::Block(ExprBlock {
@@ -20,7 +21,7 @@ pub(crate) fn undo(mut undo: Undo) -> Undo {
     undo
 }
 
-/// Rewrites each `return` that leaves the expression; a `return` of a closure or an async block within it stays.
+/// Rewrites each `return` that leaves the user's code; a `return` of a closure or an async block within it stays.
 struct Outs;
 
 impl VisitMut for Outs {

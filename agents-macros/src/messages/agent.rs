@@ -160,7 +160,7 @@ pub(crate) fn policy_is_a_pair(found: impl Display) -> String {
     )
 }
 
-/// `list` is the key of the attribute `of`.
+/// Text of the error of an attribute in a list; `list` is the key of the attribute `of`.
 pub(crate) fn attribute_in_a_list(of: &str, list: impl Display) -> String {
     let instead = match (of, list.to_string().as_str()) {
         ("skill", _) => {

@@ -20,7 +20,8 @@ pub(crate) fn no_such_key(verb: impl Display, key: impl Display) -> String {
     format!("`{verb}` takes no `{key} = ..`: leave it out")
 }
 
-/// `next` is the key that was probably meant for the value. `plain` is the number of values without a key.
+/// Text of the error of a value too many in a verb. `next` is the key that was probably meant for the value. `plain` is
+/// the number of values without a key.
 pub(crate) fn value_too_many(name: &str, plain: usize, next: Option<&str>, value: &str) -> String {
     match (next, plain) {
         (Some("max_attempts"), _) if value.contains('(') => {
@@ -50,7 +51,8 @@ pub(crate) fn function_for_tool(function: &Ident, ty: &Ident) -> String {
     )
 }
 
-/// In a list a tool is a value, for which its type alone may be too little.
+/// Text of the error of a function in a list of tools. There a tool is a value, for which its type alone may be too
+/// little.
 pub(crate) fn function_in_list(function: &Ident, ty: &Ident) -> String {
     let told = function_for_tool(function, ty);
     format!(

@@ -23,7 +23,7 @@ pub(crate) fn in_doubt_twice() -> &'static str {
     "a tool has one `in_doubt`: make it one expression"
 }
 
-/// `seen` names the other values in scope.
+/// Text of the error of an `in_doubt` with two names; `seen` names the other values in scope.
 pub(crate) fn doubt_with_two_names(written: &str, seen: &str) -> String {
     format!("`in_doubt` is handed one thing, the idempotency key: write `{written}`; {seen}")
 }
@@ -38,7 +38,7 @@ pub(crate) fn key_is_a_parameter(key: impl Display) -> String {
     )
 }
 
-/// `why` is `none`, `reads` or `idempotent`.
+/// Text of the error of an `in_doubt` for a tool that is never in doubt; `why` is `none`, `reads` or `idempotent`.
 pub(crate) fn never_in_doubt(tool: impl Display, why: &str) -> String {
     let otherwise = match why {
         "idempotent" => "`idempotent` if running it twice does more than once".to_owned(),

@@ -3,7 +3,7 @@
 use super::one_of;
 use std::fmt::Display;
 
-/// Names the one that was `meant`, or all that are `known`.
+/// Text of the error of an unknown name. It names the one that was `meant`, or all that are `known`.
 pub(crate) fn unknown(
     what: &str,
     found: impl Display,
@@ -28,7 +28,7 @@ pub(crate) fn written_as(key: &str, usage: &str) -> String {
     format!("`{key}` is written `{usage}`")
 }
 
-/// Returns the message about a flag that may be said for a time.
+/// Text of the error of a flag with a value in the wrong form, such as `idempotent = hours(24)`.
 pub(crate) fn flag_without_for(name: impl Display) -> String {
     format!(
         "`{name}` is written alone, or `{name}(for = hours(24))` for the time from its first execution for which it holds"

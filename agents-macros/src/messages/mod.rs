@@ -23,7 +23,7 @@ pub(crate) use team::*;
 pub(crate) use tool::*;
 pub(crate) use undo::*;
 
-/// Returns a noun with its article: `a tool`, `an agent`.
+/// Returns a noun with its article, for messages: `a tool`, `an agent`.
 fn a(what: &str) -> String {
     match what.starts_with('a') {
         true => format!("an {what}"),

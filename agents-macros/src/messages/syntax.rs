@@ -64,7 +64,7 @@ pub(crate) fn arms_in_a_match(tool: Option<impl Display>) -> String {
     }
 }
 
-/// Names the key that an attribute begins with.
+/// Text of the error where a key was expected; it shows the key with which the attribute begins.
 pub(crate) fn key_wanted(attribute: &str) -> &'static str {
     match attribute {
         "tool" => "expected a word without quotes, such as `reads`",

@@ -43,7 +43,7 @@ pub(crate) fn one_budget() -> &'static str {
     "a place has one budget: `.budget(tokens(500_000).time(minutes(30)))`"
 }
 
-/// `bounds` are calls on a `Budget`: `.max_turns(3)`.
+/// Text of the error of bounds in the place of a budget. `bounds` are calls on a `Budget`: `.max_turns(3)`.
 pub(crate) fn budget_is_a_value(bounds: &str) -> String {
     format!("here a budget is a value: write `.budget(Budget::new(){bounds})`")
 }

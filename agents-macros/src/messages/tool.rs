@@ -39,7 +39,7 @@ pub(crate) fn cached_write() -> &'static str {
     "a tool that writes has to run each time; remove `cache`"
 }
 
-/// `effect` is `none` or `reads`.
+/// Text of the error of `idempotent` on a tool that does not write; `effect` is `none` or `reads`.
 pub(crate) fn idempotent_without_writing(effect: impl Display) -> String {
     format!(
         "`{effect}` says that running it again changes nothing; remove `idempotent`, which is for a tool that writes"

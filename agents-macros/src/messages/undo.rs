@@ -21,7 +21,7 @@ pub(crate) fn undo_twice() -> &'static str {
     "a tool has one `undo`: make it one expression"
 }
 
-/// `seen` names the other values in scope.
+/// Text of the error of an `undo` with two names; `seen` names the other values in scope.
 pub(crate) fn undo_with_two_names(written: &str, seen: &str) -> String {
     format!("`undo` is handed one thing, the output of the call: write `{written}`; {seen}")
 }
@@ -36,14 +36,14 @@ pub(crate) fn output_is_a_parameter(output: impl Display) -> String {
     )
 }
 
-/// `effect` is `none` or `reads`.
+/// Text of the error of an `undo` for a tool that does not write; `effect` is `none` or `reads`.
 pub(crate) fn never_undone(tool: impl Display, effect: impl Display) -> String {
     format!(
         "`{tool}` is declared `{effect}`, so there is nothing to undo: remove `undo`, or write `writes` for `{effect}` if that is what it does"
     )
 }
 
-/// `effect` is `none` or `reads`.
+/// Text of the error of `irreversible` on a tool that does not write; `effect` is `none` or `reads`.
 pub(crate) fn irreversible_without_writing(effect: impl Display) -> String {
     format!(
         "`{effect}` says that a call changes nothing, so there is nothing that could not be undone: remove `irreversible`, or write `writes` for `{effect}`"

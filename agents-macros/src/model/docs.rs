@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// The doc comments of one item.
+/// The doc comments of one item, from which descriptions and prompts are made.
 #[derive(Clone, Default)]
 pub(crate) struct Docs {
     attrs: Vec<Attribute>,
@@ -14,12 +14,12 @@ pub(crate) struct Docs {
 #[derive(Clone)]
 enum Part {
     Text(String),
-    /// `#[doc = include_str!("prompt.md")]`
+    /// A part that is an expression: `#[doc = include_str!("prompt.md")]`
     Expr(Expr),
 }
 
 impl Docs {
-    /// Takes the doc comments out of `attrs`.
+    /// Takes the doc comments out of the attributes of an item.
     pub(crate) fn take(attrs: &mut Vec<Attribute>) -> Self {
         let mut docs = Docs::default();
         for attribute in attrs.extract_if(.., |attribute| attribute.path().is_ident("doc")) {
@@ -37,14 +37,14 @@ impl Docs {
         docs
     }
 
-    /// Tells whether the comments have no text.
+    /// Tells whether the doc comments of the item have no text.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts
             .iter()
             .all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
     }
 
-    /// Returns the text as an expression: one literal, or a `concat!` with an include.
+    /// Returns the text of the doc comments as an expression: one literal, or a `concat!` with an include.
     pub(crate) fn text(&self) -> TokenStream {
         let parts: Vec<_> = self
             .parts
@@ -65,7 +65,7 @@ impl Part {
     }
 }
 
-/// Joins lines to one literal, without the space behind `///` and without margins.
+/// Joins lines of doc comments to one literal, without the space behind `///` and without margins.
 fn joined(parts: &[Part]) -> TokenStream {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
@@ -98,7 +98,7 @@ fn is_decorated(text: &str) -> bool {
         && others.all(|line| line.trim_start().starts_with('*') && !line.starts_with('*'))
 }
 
-/// Returns a line without its ` * `.
+/// Returns a line of a `/** .. */` without its ` * `.
 fn undecorated(line: &str) -> String {
     let line = line.trim_start();
     trimmed(line.strip_prefix('*').unwrap_or(line))

@@ -25,46 +25,46 @@ use syn::{
     parse::ParseStream, punctuated::Punctuated,
 };
 
-/// A call on a builder: `.timeout(Duration::from_secs(2))`.
+/// A call that generated code makes on a builder: `.timeout(Duration::from_secs(2))`.
 pub(crate) struct Call {
     pub(crate) method: Ident,
     pub(crate) argument: TokenStream,
 }
 
-/// The return type of a function.
+/// The return type of a function that a macro was given.
 #[derive(Clone)]
 pub(crate) enum Returns {
-    /// No type: `()`.
+    /// The function has no return type, and returns `()`.
     Nothing(Span),
-    /// A value.
+    /// The function returns a value that is no `Result`.
     Value(Type),
-    /// A `Result`, by the name of its type, such as `io::Result<T>`.
+    /// A `Result`, recognised by the name of its type, such as `io::Result<T>`.
     Result(Type),
 }
 
-/// A tool.
+/// A tool as the macro understands it; its code is printed from this.
 pub(crate) struct Tool {
     pub(crate) rt: Rt,
-    /// The function without the attributes of the macro.
+    /// The user's function, without the attributes that the macro reads.
     pub(crate) function: Function,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) docs: Docs,
     pub(crate) ty: Ident,
     pub(crate) name: String,
-    /// The effects that are written: `none`, `reads`, `writes`.
+    /// The effects that the user wrote: `none`, `reads`, `writes`; more than one is a mistake.
     pub(crate) effects: Vec<Ident>,
     pub(crate) external: Option<Ident>,
-    /// The other calls on its spec.
+    /// The calls on the tool's spec that other keys stand for.
     pub(crate) spec: Vec<Call>,
-    /// `approval = when(..)`
+    /// The condition in `approval = when(..)`, if there is one.
     pub(crate) when: Option<Expr>,
-    /// `deprecated = ".."`
+    /// The text of `deprecated = ".."`, if it is written.
     pub(crate) deprecated: Option<LitStr>,
-    /// `cache = ..`, where it is not `none`
+    /// The word of `cache = ..`, unless it is `none`.
     pub(crate) cached: Option<Ident>,
-    /// `irreversible = ".."`
+    /// The key `irreversible`, if it is written.
     pub(crate) irreversible: Option<Ident>,
-    /// `effect_description = ".."`, as written
+    /// The text of `effect_description = ".."`, as written.
     pub(crate) effect: Option<LitStr>,
     pub(crate) params: Vec<Param>,
     pub(crate) examples: Vec<Example>,
@@ -72,7 +72,7 @@ pub(crate) struct Tool {
     pub(crate) on_error: Option<Arms>,
     pub(crate) in_doubt: Option<InDoubt>,
     pub(crate) undo: Option<Undo>,
-    /// The tool cannot be printed whole: its type stays, and does nothing.
+    /// Is `true` if the tool has a mistake because of which it cannot be printed whole: only its type is.
     pub(crate) broken: bool,
 }
 
@@ -84,51 +84,51 @@ pub(crate) struct Param {
     pub(crate) docs: Docs,
 }
 
-/// The source of a parameter's value.
+/// The source of a parameter's value, when the tool is called.
 pub(crate) enum ParamKind {
-    /// From the model; with `#[serde(..)]` and `#[schemars(..)]`.
+    /// The model sends the value. The attributes are the user's `#[serde(..)]` and `#[schemars(..)]`.
     Argument(Vec<Attribute>),
-    /// From the tool's field.
+    /// The program gives the value, by a field of the tool's struct.
     Injected {
-        /// The field is lent, not cloned.
+        /// Is `true` if the function takes the injected field by reference, and `false` if it gets a clone.
         by_reference: bool,
     },
-    /// The context of the call.
+    /// The parameter is the context of the call, which the runtime passes.
     Context,
 }
 
-/// The traits that an argument's type needs. Attributes of the user may stand for one of them.
+/// The traits that the type of an argument needs. Attributes of the user may stand for one of them.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
     Both,
-    /// `#[schemars(with = "String")]` describes it.
+    /// Only the trait for reading: `#[schemars(with = "String")]` describes the argument.
     Reading,
-    /// `#[serde(deserialize_with = "..")]` reads it.
+    /// Only the trait for describing: `#[serde(deserialize_with = "..")]` reads the argument.
     Description,
     Nothing,
 }
 
-/// The arms of one `on_error`, with the sugar taken out.
+/// The arms of one `on_error`, with plain Rust in place of the macro's notation.
 pub(crate) struct Arms {
-    /// The arms as written, for the rules.
+    /// The arms as the user wrote them, for the check.
     pub(crate) written: ast::Arms,
     pub(crate) tool: Option<Path>,
     pub(crate) arms: Vec<Arm>,
-    /// Every verb that would repeat a possible effect: each `retry`, and a `fix` after a deadline or a panic.
+    /// Every verb that may repeat an effect: each `retry`, and a `fix` after a timeout or a panic.
     pub(crate) reruns: Vec<Under<Ident>>,
-    /// Every `Returned` in a pattern.
+    /// Every `Returned` in a pattern, which only a tool with an error type has.
     pub(crate) returned: Vec<Under<Ident>>,
-    /// The agent of every `agent = ..`.
+    /// The repair agents that `agent = ..` names in the arms.
     pub(crate) fixers: Vec<Under<Expr>>,
 }
 
-/// A part of an arm, with the `#[cfg]` attributes of that arm.
+/// A thing that was found in an arm, with the `#[cfg]` attributes of that arm.
 pub(crate) struct Under<T> {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) it: T,
 }
 
-/// An arm of a known kind.
+/// An arm of `on_error!` whose kind of failure is known.
 pub(crate) struct Arm {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) variant: Ident,
@@ -137,53 +137,53 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
-/// The handler in an `on_escalation!(..)`, with the sugar taken out.
+/// The handler in an `on_escalation!(..)`, with plain Rust in place of the macro's notation.
 pub(crate) struct Handler {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
     pub(crate) body: Expr,
-    /// The name of the escalation in the body.
+    /// The variable that stands for the escalation in the body.
     pub(crate) escalation: Ident,
-    /// The skills that `reroute_to_skill` names.
+    /// The skills that `reroute_to_skill` names in the arms.
     pub(crate) skills: Vec<Path>,
-    /// The skills that it names as text.
+    /// The skills that `reroute_to_skill` names in the arms as text.
     pub(crate) spelled: Vec<LitStr>,
-    /// The verbs of `on_error` that do nothing for an escalation.
+    /// The verbs in it that are only for `on_error`; each is a mistake.
     pub(crate) strangers: Vec<Ident>,
 }
 
-/// An agent.
+/// An agent as the macro understands it; its code is printed from this.
 pub(crate) struct Agent {
     pub(crate) rt: Rt,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) docs: Docs,
     pub(crate) ident: Ident,
-    /// The name on the wire.
+    /// The agent's name for models and in records.
     pub(crate) name: String,
     pub(crate) settings: Settings,
     pub(crate) input: Type,
-    /// The name of the input, if it has one.
+    /// The name of the agent's input, for models that call it; `None` if it has none.
     pub(crate) input_name: Option<String>,
     pub(crate) output: Returns,
     pub(crate) make: Make,
     pub(crate) knowledge: Vec<Knowledge>,
     pub(crate) on_error: Vec<Arms>,
     pub(crate) on_escalation: Vec<Handler>,
-    /// Skills exist, but cannot be lowered.
+    /// Is `true` if a skill was left out because of a mistake, so that it is not reported as missing.
     pub(crate) has_refused_skills: bool,
-    /// The agent cannot be printed whole: its type stays, and does nothing.
+    /// Is `true` if the agent has a mistake because of which it cannot be printed whole: only its type is.
     pub(crate) broken: bool,
 }
 
-/// The form of an agent.
+/// The form in which an agent is written.
 pub(crate) enum Make {
-    /// A function with a body, or without.
+    /// A function with a body or without, and the type that is generated for it.
     Function(Function, Ident),
-    /// An `impl` block with skills.
+    /// The agent is written as an `impl` block with skills.
     Skills(Impl, Vec<Skill>),
 }
 
-/// The settings in `#[agent(..)]`.
+/// The settings of an agent, from the keys in `#[agent(..)]`.
 #[derive(Default)]
 pub(crate) struct Settings {
     pub(crate) prompt: Option<(Ident, Expr)>,
@@ -201,7 +201,7 @@ pub(crate) struct Settings {
     pub(crate) strict: Option<Ident>,
     pub(crate) on_tool_use: Option<(Ident, Expr)>,
     pub(crate) validate: Option<(Ident, Expr)>,
-    /// `hand_off = [Refunds, Sales]`
+    /// The agents in `hand_off = [Refunds, Sales]`, with the key.
     pub(crate) hand_off: Option<(Ident, Vec<Element>)>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
@@ -218,28 +218,28 @@ pub(crate) struct Skill {
     pub(crate) function: Function,
     pub(crate) docs: Docs,
     pub(crate) when: Option<Expr>,
-    /// `tools = [ReadFile, "github_*"]`: the key, and what it lists.
+    /// The tools in `tools = [ReadFile, "github_*"]`, with the key.
     pub(crate) tools: Option<(Ident, Vec<ToolRef>)>,
-    /// `memory`
+    /// The key `memory`, if the skill uses the agent's memory.
     pub(crate) memory: Option<Ident>,
     pub(crate) purpose: Option<(Ident, Expr)>,
-    /// The method is the one job of its agent, and has no mark.
+    /// Is `true` if the method is the one job of its agent, and has no `#[skill]`.
     pub(crate) unmarked: bool,
     pub(crate) input: Type,
     pub(crate) returns: Returns,
 }
 
-/// A piece of knowledge that an agent looks up in itself.
+/// A piece of knowledge: a method of the agent whose text its model can ask for.
 pub(crate) struct Knowledge {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) function: Function,
     pub(crate) docs: Docs,
-    /// The text's type.
+    /// The type of the text that the method returns as knowledge.
     pub(crate) ty: Type,
 }
 
 impl Budget {
-    /// Tells whether an expression is a budget, as a run or a place in a team gets one:
+    /// Tells whether an expression is a whole budget, as for a run or a place in a team:
     /// `tokens(500_000).time(minutes(30))`.
     pub(crate) fn is_value(expr: &Expr) -> bool {
         match expr {
@@ -293,24 +293,24 @@ impl Tool {
         self.params.iter().filter(|param| param.is_injected())
     }
 
-    /// Tells whether the type would have the name of something else.
+    /// Tells whether the tool's type would have the name of its function, or would hide a common type.
     pub(crate) fn clashes(&self) -> bool {
         self.ty == self.name || hides_another(&self.ty)
     }
 
-    /// Tells whether a second run has no second effect.
+    /// Tells whether running the tool twice has no second effect: it does not write, or is idempotent.
     pub(crate) fn is_retry_safe(&self) -> bool {
         self.effects.iter().all(|effect| effect != "writes")
             || self.spec.iter().any(|call| call.method == "idempotent")
     }
 
-    /// Returns `true` if an interrupted execution always runs again.
+    /// Returns `true` if the runtime runs an interrupted execution again without asking, since that is safe.
     pub(crate) fn is_never_in_doubt(&self) -> bool {
         let mut calls = self.spec.iter();
         self.is_retry_safe() && calls.all(|call| call.method != "idempotent_for")
     }
 
-    /// Tells whether the tool can be asked what became of an execution. A refused `in_doubt` counts.
+    /// Tells whether code may say what became of an interrupted execution of the tool. A refused `in_doubt` counts.
     pub(crate) fn may_be_in_doubt(&self) -> bool {
         !self.is_never_in_doubt() || self.effects.len() != 1 || self.in_doubt.is_some()
     }
@@ -333,7 +333,7 @@ impl Tool {
 }
 
 impl Param {
-    /// Returns the traits that its type needs to be sent by a model.
+    /// Returns the traits that the parameter's type needs, if a model sends its value.
     pub(crate) fn asked(&self) -> Asked {
         let ParamKind::Argument(attrs) = &self.kind else {
             return Asked::Nothing;
@@ -385,7 +385,7 @@ impl Param {
         name
     }
 
-    /// Tells whether a field of the tool holds its value.
+    /// Tells whether the program gives the value, by a field of the tool.
     pub(crate) fn is_injected(&self) -> bool {
         matches!(self.kind, ParamKind::Injected { .. })
     }
@@ -405,7 +405,7 @@ impl Returns {
         }
     }
 
-    /// Returns the type that is written, if one is.
+    /// Returns the return type that is written; `None` if there is none.
     pub(crate) fn ty(&self) -> Option<&Type> {
         match self {
             Returns::Nothing(_) => None,
@@ -413,7 +413,7 @@ impl Returns {
         }
     }
 
-    /// Returns the type of the answer, as far as tokens tell: `T` in `Result<T, E>`.
+    /// Returns the type of an agent's answer, as far as tokens tell: `T` in `Result<T, E>`.
     pub(crate) fn answer(&self) -> Option<Type> {
         match self {
             Returns::Nothing(_) => Some(syn::parse_quote!(())),
@@ -422,7 +422,7 @@ impl Returns {
         }
     }
 
-    /// Returns the type as written.
+    /// Returns the return type as the user wrote it, or `()`.
     pub(crate) fn written(&self) -> TokenStream {
         match self {
             Returns::Nothing(span) => quote_spanned!(*span=> ()),
@@ -436,7 +436,8 @@ impl Returns {
 }
 
 impl Arms {
-    /// Returns the conditions under which a tool runs again: one empty list if such a verb is always there.
+    /// Returns the `#[cfg]` conditions under which the arms run a tool again. If such a verb is always there, the
+    /// result is one empty list.
     pub(crate) fn reruns_by_cfgs(&self) -> Vec<&[Attribute]> {
         let conditions = self.reruns.iter().map(|verb| verb.cfgs.as_slice());
         match conditions.clone().find(|cfgs| cfgs.is_empty()) {
@@ -447,14 +448,14 @@ impl Arms {
 }
 
 impl Agent {
-    /// Tells whether the type would have the name of something else.
+    /// Tells whether the agent's type would have the name of its function, or would hide a common type.
     pub(crate) fn clashes(&self) -> bool {
         matches!(self.make, Make::Function(..))
             && (self.ident == self.name || hides_another(&self.ident))
     }
 
-    /// Returns the listed tools that a default arm of the agent, or of a skill, could run again. Tools with arms of
-    /// their own in this block are left out.
+    /// Returns the listed tools that an arm for all tools of the agent, or of a skill, could run again. Tools with arms
+    /// of their own in this block are left out.
     pub(crate) fn rerun_by_default(&self, skill: Option<&Ident>) -> impl Iterator<Item = &Path> {
         let name = |path: &Path| path.segments.last().map(|segment| segment.ident.clone());
         let has_arms = move |tool: &Path| {
@@ -492,7 +493,7 @@ impl Agent {
         tools.iter().map(name).collect()
     }
 
-    /// Returns the bound on answers. A model has to be told their schema.
+    /// Returns the trait that the agent's answer has to have. If a model gives the answer, the trait includes a schema.
     pub(crate) fn output_bound(&self) -> &'static str {
         match &self.make {
             Make::Function(function, _) if function.has_body() => "AgentData",
@@ -500,7 +501,7 @@ impl Agent {
         }
     }
 
-    /// Returns the return types of the user's own code that is always compiled.
+    /// Returns the return types of the user's own functions that no `#[cfg]` can leave out.
     pub(crate) fn returned(&self) -> impl Iterator<Item = &Returns> {
         let (function, skills) = match &self.make {
             Make::Function(function, _) => (function.has_body().then_some(&self.output), &[][..]),
@@ -514,7 +515,7 @@ impl Agent {
             .chain(skills.map(|skill| &skill.returns))
     }
 
-    /// Tells whether a model may be asked, and so needs a prompt.
+    /// Tells whether a model answers for the agent or a skill, so that a prompt is needed.
     pub(crate) fn asks_a_model(&self) -> bool {
         match &self.make {
             Make::Function(function, _) => !function.has_body(),
@@ -522,7 +523,7 @@ impl Agent {
         }
     }
 
-    /// Returns the only skill of an agent that has one.
+    /// Returns the skill of an agent that has just one; else `None`.
     pub(crate) fn only_skill(&self) -> Option<&Skill> {
         match &self.make {
             Make::Skills(_, skills) if skills.len() == 1 => skills.first(),

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-/// One `{name}` or `{name:?}` of a text.
+/// Placeholder of a text: `{name}` or `{name:?}`.
 pub(crate) struct Placeholder<'a> {
-    /// The place of the name and the format in the text, without the braces.
+    /// The range in the text of the name and the format, without the braces.
     pub(crate) at: Range<usize>,
     pub(crate) name: &'a str,
-    /// The text behind the colon.
+    /// The format of the placeholder: the text behind the colon.
     pub(crate) format: &'a str,
 }
 
-/// Returns the placeholders of a text. Doubled braces are braces.
+/// Returns the placeholders of a text. Doubled braces are no placeholders.
 pub(crate) fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;

@@ -7,11 +7,11 @@ use syn::{Expr, ExprLit, Ident, Lit, LitStr, Path, Token};
 /// An agent and its place in a team.
 pub(crate) struct Member {
     pub(crate) agent: Expr,
-    /// The calls in the order of the source.
+    /// The calls that describe the place, in the order of the source.
     pub(crate) said: Vec<Said>,
 }
 
-/// A call that describes a place, with the user's word for it.
+/// A call that describes a place in a team, with the user's word for it.
 pub(crate) enum Said {
     Grants(Ident, Vec<ToolRef>),
     Confirm(Ident, Vec<ToolRef>),
@@ -19,26 +19,26 @@ pub(crate) enum Said {
     Delegates(Ident, Vec<Member>),
 }
 
-/// A tool, as a place names it.
+/// A tool, as a team or a skill refers to it.
 pub(crate) enum ToolRef {
-    /// Type of a tool: `ReadFile`.
+    /// The type of a tool: `ReadFile`.
     Type(Path),
-    /// `"mcp_*"`
+    /// The name of tools, or a pattern: `"mcp_*"`.
     Named(LitStr),
 }
 
-/// An agent, and the agents that continue with its answer.
+/// The agent of a `branch!`, and the agents that continue with its answer.
 pub(crate) struct Branch {
     pub(crate) agent: Expr,
     pub(crate) match_token: Token![match],
     pub(crate) value: Ident,
-    /// Each agent once, in the order of the source, with its name in the arms.
+    /// The agents that continue, each once in the order of the source, with its variable in the arms.
     pub(crate) targets: Vec<(Ident, Expr)>,
     pub(crate) arms: Vec<syn::Arm>,
 }
 
 impl Member {
-    /// Returns the granted tools, if `grants` is written.
+    /// Returns the tools that `grants` lists for the place; `None` if `grants` is not written.
     pub(crate) fn granted(&self) -> Option<&[ToolRef]> {
         self.said.iter().find_map(|said| match said {
             Said::Grants(_, tools) => Some(tools.as_slice()),
@@ -46,7 +46,7 @@ impl Member {
         })
     }
 
-    /// Returns the tools that need confirmation.
+    /// Returns the tools that need confirmation at this place.
     pub(crate) fn confirmed(&self) -> &[ToolRef] {
         let confirmed = self.said.iter().find_map(|said| match said {
             Said::Confirm(_, tools) => Some(tools.as_slice()),
@@ -69,7 +69,7 @@ impl Member {
         })
     }
 
-    /// Returns the path of the agent, which means the same everywhere.
+    /// Returns the path of the agent, if it is a path, which means the same agent everywhere.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.agent {
             Expr::Path(path) => Some(&path.path),
@@ -88,7 +88,7 @@ impl ToTokens for ToolRef {
 }
 
 impl ToolRef {
-    /// Reads `ReadFile` or `"mcp_*"`. Gives any other expression back.
+    /// Reads a tool in a list, `ReadFile` or `"mcp_*"`. Gives any other expression back.
     pub(crate) fn of(tool: Expr) -> Result<Self, Box<Expr>> {
         match tool {
             Expr::Path(path) if path.qself.is_none() => Ok(ToolRef::Type(path.path)),
@@ -100,7 +100,8 @@ impl ToolRef {
         }
     }
 
-    /// Tells whether two tools are the same as written: `tools::ReadFile` may well be `ReadFile`.
+    /// Tells whether two references are to the same tool, as far as tokens tell: `tools::ReadFile` may well be
+    /// `ReadFile`.
     pub(crate) fn is(&self, other: &ToolRef) -> bool {
         match (self, other) {
             (ToolRef::Type(one), ToolRef::Type(other)) => {
@@ -112,7 +113,7 @@ impl ToolRef {
         }
     }
 
-    /// Tells whether the type of the tool is known.
+    /// Tells whether the tool is referred to by its type.
     pub(crate) fn is_type(&self) -> bool {
         matches!(self, ToolRef::Type(_))
     }

@@ -25,7 +25,7 @@ use syn::{
     token,
 };
 
-/// An item below `#[agent]`.
+/// An item below `#[agent]`, as it was read.
 pub(crate) enum Item {
     /// A function, with a body or without.
     Function(Agent<Function>),
@@ -214,7 +214,7 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     Ok(Member::Function(Box::new(function), mark))
 }
 
-/// Returns the name of an `on_error { .. }`, which has to be a macro call in an `impl`.
+/// Returns the name of a block such as `on_error { .. }`, if one comes next. It has to be a macro call in an `impl`.
 fn block_without_macro(input: ParseStream<'_>) -> Option<Ident> {
     let name: Ident = input.fork().parse().ok()?;
     let is_block = keys::BLOCKS.iter().any(|block| name == block) && input.peek2(token::Brace);
@@ -230,7 +230,7 @@ fn handled(input: ParseStream<'_>) -> syn::Result<Expr> {
     }
 }
 
-/// Returns the name of a block that belongs to the agent and not to the `impl`.
+/// Returns the name of a macro such as `on_error!`, if the path names one that an agent's `impl` may hold.
 fn reserved(path: &Path) -> Option<Ident> {
     let name = &path.segments.last()?.ident;
     keys::BLOCKS

@@ -15,7 +15,8 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// Reads `branch!(agent, match value { arms })`, and the path to the runtime.
+/// Reads the tokens of `branch!(agent, match value { arms })`. Returns them with the path to the runtime; `None` if
+/// they cannot be read.
 pub(crate) fn branch(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Branch)> {
     let branch = |input: ParseStream<'_>| Ok((rt(input)?, read(input, errors)?));
     all(tokens, errors, |input| {

@@ -21,7 +21,7 @@ use syn::{
     parenthesized, parse::ParseStream, token,
 };
 
-/// Reads the entries of the attribute `of`.
+/// Reads the entries in the parentheses of the attribute `of`, such as `tool`.
 pub(super) fn entries(of: &str, tokens: TokenStream, errors: &Errors) -> Vec<Entry> {
     all(tokens, errors, |input| {
         list(input, errors, |input| entry(of, input, errors))
@@ -81,7 +81,7 @@ fn entry(of: &str, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry
     Ok(Entry { key, value })
 }
 
-/// Reads `=`. A `:` is reported, and read as `=`.
+/// Reads the `=` behind a key; `None` if there is none. A `:` is reported, and read as `=`.
 fn is_set(input: ParseStream<'_>, key: &Ident, errors: &Errors) -> syn::Result<Option<Token![=]>> {
     if input.peek(Token![:]) && !input.peek(Token![::]) {
         let colon: Token![:] = input.parse()?;
@@ -91,7 +91,7 @@ fn is_set(input: ParseStream<'_>, key: &Ident, errors: &Errors) -> syn::Result<O
     input.parse()
 }
 
-/// Reads an expression, such as `max_turns = 10` or `for = hours(24)`.
+/// Reads an argument, such as `max_turns = 10` or `for = hours(24)`, as one expression.
 fn argument(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Expr> {
     let is_set_by_colon = input.peek2(Token![:]) && !input.peek2(Token![::]);
     let is_for = input.peek(Token![for]) && (input.peek2(Token![=]) || is_set_by_colon);

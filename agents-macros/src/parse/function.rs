@@ -36,7 +36,7 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     ahead.peek(Token![fn])
 }
 
-/// Reads the function behind `attrs`.
+/// Reads the function that stands behind the attributes `attrs`.
 pub(super) fn function(
     input: ParseStream<'_>,
     attrs: Vec<Attribute>,
@@ -110,7 +110,7 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<FnArg> {
     Ok(parameter)
 }
 
-/// Tells whether a name comes next, with nothing behind it.
+/// Tells whether a name comes next, with nothing or a comma behind it.
 fn is_bare(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.parse::<Ident>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]))

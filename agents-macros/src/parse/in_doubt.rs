@@ -22,7 +22,7 @@ use syn::{
     token,
 };
 
-/// The way to write `in_doubt` behind the function of a tool.
+/// The way to write `in_doubt` behind the function of a tool, for messages.
 const BEHIND: &str = "in_doubt(key) => ..";
 
 /// Tells whether `in_doubt(key) => ..` comes next, also misspelt.
@@ -39,7 +39,7 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     }
 }
 
-/// Tells whether a block begins here.
+/// Tells whether a block of a tool, such as `on_error` or `undo`, begins here.
 pub(super) fn is_block(input: ParseStream<'_>) -> bool {
     let word = input.fork().parse::<Ident>();
     word.is_ok_and(|word| keys::TOOL_BLOCKS.iter().any(|block| word == block))
@@ -97,7 +97,7 @@ fn behind(input: ParseStream<'_>, errors: &Errors) -> syn::Result<InDoubt> {
     })
 }
 
-/// Reads `key`, and a type, which is reported.
+/// Reads the name `key`. A type behind it is read too, so that it can be reported.
 pub(super) fn name(input: ParseStream<'_>) -> syn::Result<(Pat, Option<Type>)> {
     let name = Pat::parse_single(input)?;
     let ty = match input.parse::<Option<Token![:]>>()? {
@@ -107,7 +107,7 @@ pub(super) fn name(input: ParseStream<'_>) -> syn::Result<(Pat, Option<Type>)> {
     Ok((name, ty))
 }
 
-/// Returns the one name; `None` for `_`.
+/// Returns the one name that the block is given; `None` for `_`. More names are reported.
 fn the_key(
     names: impl IntoIterator<Item = (Pat, Option<Type>)>,
     written: &str,

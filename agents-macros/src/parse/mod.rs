@@ -29,7 +29,7 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-/// Runs `parser` over `tokens`. The parser reports its own mistakes; left-over tokens are one more.
+/// Runs `parser` over all of `tokens`. The parser reports its own mistakes; left-over tokens are one more.
 fn all<T>(
     tokens: TokenStream,
     errors: &Errors,
@@ -118,7 +118,7 @@ fn skip_to_comma(input: ParseStream<'_>) {
     }
 }
 
-/// Reads `crate = path,` before anything else: the path to the crate.
+/// Reads `crate = path,` at the beginning of a macro's input, if it is there: the path to the crate.
 fn rt(input: ParseStream<'_>) -> syn::Result<Rt> {
     if !(input.peek(Token![crate]) && input.peek2(Token![=])) {
         return Ok(Rt::under(None));

@@ -105,7 +105,7 @@ pub(super) fn matched(
     })
 }
 
-/// Reads `ReadFile`. A value of it, or a call that returns one, is reported and read as the type.
+/// Reads the type of a tool, `ReadFile`. A value of it, or a call that returns one, is reported and read as the type.
 pub(super) fn tool_type(
     input: ParseStream<'_>,
     errors: &Errors,
@@ -143,7 +143,7 @@ pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<(Rt
     })?
 }
 
-/// Reads `{ arms }`.
+/// Reads the arms of a block in braces.
 fn block(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Arm>> {
     let block = TokenStream::from(input.parse::<TokenTree>()?);
     let arms = |input: ParseStream<'_>| {
@@ -236,14 +236,15 @@ fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
     })
 }
 
-/// Returns the verb of an `escalate(..)` in the place of an arm.
+/// Returns the verb of a step, such as `escalate(..)`, that stands in the place of an arm.
 fn step(input: ParseStream<'_>) -> Option<Ident> {
     let ahead = input.fork();
     let verb = ahead.parse::<Ident>().ok()?;
     (keys::is_verb(&verb) && ahead.peek(token::Paren)).then_some(verb)
 }
 
-/// Reads `execution_error`. Of a path such as `ToolError::Execution` the last name is read.
+/// Reads the kind of failure of an arm, such as `execution_error`. Of a path such as `ToolError::Execution` the last
+/// name is read.
 fn kind(input: ParseStream<'_>) -> syn::Result<Ident> {
     let mut kind: Ident = input.parse()?;
     while input.parse::<Option<Token![::]>>()?.is_some() {
@@ -252,7 +253,7 @@ fn kind(input: ParseStream<'_>) -> syn::Result<Ident> {
     Ok(kind)
 }
 
-/// Reads `if`. A `when` is reported, and read as `if`.
+/// Reads the `if` of an arm's guard; `None` if there is none. A `when` is reported, and read as `if`.
 fn guard(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Option<Token![if]>> {
     if input
         .fork()
@@ -266,7 +267,7 @@ fn guard(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Option<Token![i
     input.parse()
 }
 
-/// Reads `=>`. Other signs such as `->`, `:` and `=` are reported, and read as `=>`.
+/// Reads the `=>` of an arm. Other signs such as `->`, `:` and `=` are reported, and read as `=>`.
 pub(super) fn arrow(input: ParseStream<'_>, message: &str, errors: &Errors) -> syn::Result<()> {
     if input.peek(Token![=>]) {
         input.parse::<Token![=>]>()?;
@@ -282,13 +283,13 @@ pub(super) fn arrow(input: ParseStream<'_>, message: &str, errors: &Errors) -> s
     Ok(())
 }
 
-/// Goes to the next arm.
+/// Skips the rest of an arm that cannot be read, up to the next arm.
 fn next(input: ParseStream<'_>) {
     skip_to_comma(input);
     let _ = input.parse::<Token![,]>();
 }
 
-/// Tells whether a body needs no comma behind it.
+/// Tells whether the body of an arm ends with braces, so that it needs no comma behind it.
 fn ends_with_braces(body: &Expr) -> bool {
     matches!(
         body,

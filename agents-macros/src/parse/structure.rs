@@ -110,7 +110,7 @@ fn taken_apart(call: ExprMethodCall, errors: &Errors) -> (Expr, Said) {
     (*receiver, one)
 }
 
-/// Returns the attributes of an argument, or of the elements in a list.
+/// Returns the attributes of an argument, or of the elements in a list. They mean nothing there, and are reported.
 fn attributes(expr: &Expr) -> Vec<&Attribute> {
     match expr {
         Expr::Array(list) => list.elems.iter().flat_map(attributes).collect(),
@@ -131,12 +131,13 @@ fn is_known(method: &Ident) -> bool {
     known().contains(&plain(method).as_str())
 }
 
-/// Returns the word that was probably meant by a method.
+/// Returns the method of a place that was probably meant by a misspelt one.
 fn meant(method: &Ident) -> Option<&'static str> {
     nearest(&plain(method), &known())
 }
 
-/// Tells whether the description of a place has begun in here. Builders of agents have a `budget` as well.
+/// Tells whether an expression contains a call that describes a place in a team. Builders of agents have a `budget` as
+/// well, which does not count.
 fn is_of_a_place(expr: &Expr) -> bool {
     match expr {
         Expr::MethodCall(call) => {

@@ -26,7 +26,7 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-/// Reads `#[tool(arguments)] item`.
+/// Reads the input of `#[tool(arguments)] item`.
 pub(crate) fn tool_attribute(
     arguments: TokenStream,
     item: TokenStream,
@@ -38,7 +38,7 @@ pub(crate) fn tool_attribute(
     Some(tool)
 }
 
-/// Reads `tool! { item on_error { .. } in_doubt(key) => .. undo(output) => .. }`.
+/// Reads the input of `tool!`: `tool! { item on_error { .. } in_doubt(key) => .. undo(output) => .. }`.
 pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
     all(tokens, errors, |input| {
         let mut tool = tool(input, Vec::new(), errors)?;
@@ -131,7 +131,8 @@ fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Opt
     })
 }
 
-/// Takes an `on_error { .. }` out of the body: it is reported, and read as if it stood behind the function.
+/// Takes an `on_error { .. }` out of the body of a tool's function. It is reported, and read as if it stood behind the
+/// function.
 fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     let Body::Block(block) = body else {
         return None;
@@ -157,8 +158,8 @@ fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     errors.ok(read.parse2(arms.iter().cloned().collect()))
 }
 
-/// Takes an `in_doubt(key) => ..` or an `undo(output) => ..` out of the body: it is reported as `misplaced`, and read as
-/// if it stood behind the function.
+/// Takes an `in_doubt(key) => ..` or an `undo(output) => ..` out of the body of a tool's function. It is reported as
+/// `misplaced`, and read as if it stood behind the function.
 fn in_the_body<T>(
     body: &mut Body,
     keyword: &str,
@@ -262,7 +263,7 @@ fn is_json(list: &MetaList) -> bool {
     matches!(first, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
 }
 
-/// Moves an example that stands above its `#[tool]` below that. Tells also whether the item is a method.
+/// Moves an example that stands above its `#[tool]` below that attribute. Returns also whether the item is a method.
 pub(crate) fn example_above(
     arguments: &TokenStream,
     item: TokenStream,

@@ -26,7 +26,7 @@ use syn::{
     token,
 };
 
-/// The way to write `undo` behind the function of a tool.
+/// The way to write `undo` behind the function of a tool, for messages.
 const BEHIND: &str = "undo(output) => ..";
 
 /// Tells whether `undo(output) => ..` comes next, also misspelt.
@@ -87,7 +87,7 @@ fn behind(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Undo> {
     })
 }
 
-/// Returns the one pattern; `None` for `_`.
+/// Returns the one pattern that the block is given; `None` for `_`. More patterns are reported.
 fn the_output(
     patterns: impl IntoIterator<Item = (Pat, Option<Type>)>,
     written: &str,

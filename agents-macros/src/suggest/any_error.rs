@@ -16,7 +16,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// Mends an arm that takes any error for that of one tool:
+/// Corrects an arm of an agent that takes the error of any tool for that of one tool:
 ///
 /// ```text
 /// execution_error(Returned(Jam::Shut)) => ..
@@ -59,7 +59,7 @@ pub(crate) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
     Some(Cow::Borrowed(arm))
 }
 
-/// Returns the arm that was meant.
+/// Returns the arm as it was probably meant, with a guard that asks for the type of the error.
 fn asked(arm: &Arm, own: &Pat) -> Arm {
     let e = Ident::new("e", Span::mixed_site());
     let returned: Pat = parse_quote!(Returned(#e));
@@ -80,7 +80,7 @@ fn asked(arm: &Arm, own: &Pat) -> Arm {
     }
 }
 
-/// Collects the pattern in each `Returned(..)`.
+/// Collects the inner pattern of each `Returned(..)`.
 struct Held<'a>(Vec<&'a Pat>);
 
 impl<'ast> Visit<'ast> for Held<'ast> {
@@ -92,8 +92,8 @@ impl<'ast> Visit<'ast> for Held<'ast> {
     }
 }
 
-/// Tells whether only a value of one type fits a pattern. A name in small letters fits any value. The fields of an
-/// `AnyError` are its own.
+/// Tells whether a pattern fits only values of one type. A name in small letters fits any value, and so do the fields
+/// of an `AnyError`.
 fn is_of_one_type(pattern: &Pat) -> bool {
     match pattern {
         Pat::Ident(binding) => match &binding.subpat {

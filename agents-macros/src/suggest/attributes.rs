@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Ident, LitStr, Meta, Type};
 
-/// Mends the attributes of the parameter `name`: entries that are reported are left out.
+/// Corrects the attributes of the parameter `name`. Entries that are reported are left out.
 pub(crate) fn mend(attrs: &mut [Attribute], name: Option<&Ident>, ty: &Type, errors: &Errors) {
     for attribute in attrs {
         let of = attribute_name(attribute);
@@ -37,7 +37,7 @@ pub(crate) fn mend(attrs: &mut [Attribute], name: Option<&Ident>, ty: &Type, err
     }
 }
 
-/// Splits tokens at their commas.
+/// Splits the tokens of an attribute at their commas.
 fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is_comma =
@@ -46,8 +46,8 @@ fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
     entries.filter(|entry| !entry.is_empty()).collect()
 }
 
-/// Reports `defualt`, which resembles a key. Any other unknown word is left to the derive macro, whose version may be
-/// newer and know it.
+/// Returns the error about a misspelt key, such as `defualt`. Any other unknown word is left to the derive macro, whose
+/// version may be newer and know it.
 fn misspelt(of: &str, entry: &[TokenTree], known: &[&str]) -> Option<syn::Error> {
     let key = unknown_key(entry, known)?;
     nearest(&key.to_string(), known)?;
@@ -58,7 +58,7 @@ fn misspelt(of: &str, entry: &[TokenTree], known: &[&str]) -> Option<syn::Error>
     ))
 }
 
-/// Reports a default by its value: `default = 10`.
+/// Returns the error about a default that is given by its value: `default = 10`. serde wants the name of a function.
 fn default_by_its_value(
     entry: &[TokenTree],
     name: Option<&Ident>,
@@ -76,7 +76,7 @@ fn default_by_its_value(
     Some(syn::Error::new_spanned(value, message))
 }
 
-/// Reports an unknown limit: `range(min = 1, mx = 5)`.
+/// Returns the error about an unknown limit, such as `mx` in `range(min = 1, mx = 5)`.
 fn unlimited(entry: &[TokenTree]) -> Option<syn::Error> {
     let [TokenTree::Ident(limits), TokenTree::Group(group)] = entry else {
         return None;

@@ -3,12 +3,12 @@
 use crate::{diag::Errors, keys, messages};
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 
-/// Replaces `:` by `=` where a key of a verb is set. A `:` means nothing there.
+/// Replaces `:` by `=` where a verb's key is set by mistake with a colon, and reports it.
 pub(crate) fn replaced(tokens: TokenStream, errors: &Errors) -> TokenStream {
     within(tokens.clone(), errors).unwrap_or(tokens)
 }
 
-/// Replaces colons in brackets; `None` if there is none. Unchanged brackets keep their places.
+/// Replaces colons in brackets; `None` if there is none to replace. Unchanged brackets keep their spans.
 fn within(tokens: TokenStream, errors: &Errors) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut is_changed = false;
@@ -31,7 +31,7 @@ fn within(tokens: TokenStream, errors: &Errors) -> Option<TokenStream> {
     is_changed.then(|| tokens.into_iter().collect())
 }
 
-/// Replaces `severity: High` by `severity = High`.
+/// Replaces the colons in a verb's arguments: `severity: High` becomes `severity = High`.
 fn keys_set(arguments: TokenStream, errors: &Errors) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = arguments.into_iter().collect();
     let mut is_changed = false;
@@ -51,7 +51,7 @@ fn keys_set(arguments: TokenStream, errors: &Errors) -> Option<TokenStream> {
     is_changed.then(|| tokens.into_iter().collect())
 }
 
-/// Tells whether a verb stands at the end.
+/// Tells whether the last of these tokens is the name of a verb.
 fn is_called(before: &[TokenTree]) -> bool {
     matches!(before, [.., TokenTree::Ident(name)] if keys::is_verb(name))
 }

@@ -3,7 +3,7 @@
 use crate::{diag::Errors, keys, messages, syntax::own};
 use syn::{Expr, ExprCall, ExprMatch, Ident, Member, Pat, parse_quote, parse_quote_spanned};
 
-/// Mends one expression, and nothing inside of it.
+/// Corrects one expression of a handler where the meaning is clear, and nothing inside of it.
 pub(crate) fn mend(expr: &mut Expr, errors: &Errors) {
     match expr {
         Expr::Match(matched) => by_severity(matched, errors),
@@ -12,7 +12,7 @@ pub(crate) fn mend(expr: &mut Expr, errors: &Errors) {
     }
 }
 
-/// Mends `reroute_to(Self::by_hand)` to `reroute_to_skill(Self::by_hand)`.
+/// Corrects a skill in the place of an agent: `reroute_to(Self::by_hand)` becomes `reroute_to_skill(Self::by_hand)`.
 pub(crate) fn agent_for_skill(call: &mut ExprCall, errors: &Errors) {
     if let Expr::Path(path) = &*call.func
         && let Some(verb) = path.path.get_ident().filter(|verb| *verb == "reroute_to")
@@ -24,7 +24,8 @@ pub(crate) fn agent_for_skill(call: &mut ExprCall, errors: &Errors) {
     }
 }
 
-/// Mends `match escalation { Low => .. }` to `match escalation.severity { Low => .. }`.
+/// Corrects a `match` over the escalation: `match escalation { Low => .. }` becomes
+/// `match escalation.severity { Low => .. }`.
 fn by_severity(matched: &mut ExprMatch, errors: &Errors) {
     let (Expr::Path(path), mut arms) = (&*matched.expr, matched.arms.iter()) else {
         return;
@@ -45,7 +46,8 @@ fn by_severity(matched: &mut ExprMatch, errors: &Errors) {
     }
 }
 
-/// Mends `reroute_to_skill(self.by_hand())`, and similar calls, to `reroute_to_skill(Self::by_hand)`.
+/// Corrects a call in the place of a skill: `reroute_to_skill(self.by_hand())` and the like become
+/// `reroute_to_skill(Self::by_hand)`.
 fn named(call: &mut ExprCall, errors: &Errors) {
     let is_for_skills =
         matches!(&*call.func, Expr::Path(path) if path.path.is_ident("reroute_to_skill"));

@@ -21,7 +21,7 @@ use syn::{
 
 const VARIANTS: [&str; 3] = ["Returned", "TimedOut", "Panicked"];
 
-/// Mends the pattern of an `execution_error`:
+/// Corrects the pattern of an `execution_error`, and reports the mistake:
 ///
 /// ```text
 /// execution_error(why) => match why { Lost::Far => .. }    execution_error(Returned(why)) => ..
@@ -45,7 +45,7 @@ pub(crate) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors:
     }
 }
 
-/// Mends the name of a variant of `Failure`, and the parentheses that it lacks.
+/// Corrects the misspelt name of a variant of `Failure`, and adds the parentheses that it lacks.
 fn spell(pattern: &mut Pat, errors: &Errors) {
     match pattern {
         Pat::TupleStruct(variant) => {
@@ -89,7 +89,7 @@ pub(crate) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
     looking.found
 }
 
-/// The use of a value as an error of one type.
+/// The use of a failure as if it were the tool's error.
 pub(crate) enum TakenFor {
     /// The value is matched against this pattern.
     Matched(Pat),
@@ -97,7 +97,7 @@ pub(crate) enum TakenFor {
     Asked(String),
 }
 
-/// Wraps `why` in `Returned(why)`.
+/// Wraps the pattern of an arm: `why` becomes `Returned(why)`.
 fn returned(patterns: &mut Punctuated<Pat, Token![,]>, span: Span) {
     let returned = qualified("Failure", &Ident::new("Returned", span));
     let elems = std::mem::take(patterns);
@@ -132,7 +132,7 @@ struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    /// Tells whether an expression is the value: `why`, `&why`, `*why`.
+    /// Tells whether an expression is the failure itself: `why`, `&why`, `*why`.
     fn is_it(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Path(path) => path.path.is_ident(self.name),
@@ -170,7 +170,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
         visit::visit_expr_let(self, choice);
     }
 
-    /// Finds fields, which a failure does not have.
+    /// Finds uses of fields of the value; a failure has no fields.
     fn visit_expr_field(&mut self, field: &'ast ExprField) {
         if self.is_it(&field.base) {
             self.asked(&field.member);
@@ -178,7 +178,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
         visit::visit_expr_field(self, field);
     }
 
-    /// Finds methods of errors that a failure does not have.
+    /// Finds calls of methods that errors have and failures do not.
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
         if self.is_it(&call.receiver)
             && ["kind", "source", "downcast_ref", "raw_os_error", "status"]

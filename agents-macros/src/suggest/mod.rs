@@ -73,7 +73,8 @@ pub(crate) fn duration_without_unit(what: &str, key: &str, found: &Lit) -> Strin
     messages::duration_without_unit(what, key, &duration(found).unwrap_or_else(some))
 }
 
-/// Reports `#[skil]` and reads it as the mark that was meant. The method is then no second mistake.
+/// Reports a misspelt mark, such as `#[skil]`, and reads it as the one that was meant. The method is then no second
+/// mistake.
 pub(crate) fn mark(attribute: &mut Attribute, errors: &Errors) {
     let Some(found) = attribute.path().get_ident().cloned() else {
         return;
@@ -102,7 +103,7 @@ pub(crate) fn kind(name: &Ident) -> Option<&'static Kind> {
     keys::KINDS.iter().find(|kind| kind.name == meant)
 }
 
-/// Reports `read_file` in the place of a tool, and reads it as the type beside the function.
+/// Reports a function such as `read_file` in the place of a tool, and reads it as the type beside the function.
 pub(crate) fn tool_type(tool: &mut Path, errors: &Errors) {
     if let Some(last) = tool.segments.last_mut()
         && plain(&last.ident).starts_with(char::is_lowercase)
@@ -124,7 +125,8 @@ pub(crate) fn owned(ty: &TypeReference) -> String {
     }
 }
 
-/// Returns the lifetime in `cache = Duration::from_secs(60)` and `cache = 60`, where `ttl(..)` is wanted.
+/// Returns the lifetime that a value means where `ttl(..)` is wanted: in `cache = Duration::from_secs(60)` and
+/// `cache = 60`.
 pub(crate) fn lifetime(value: &Expr) -> Option<String> {
     let is_of_a_type =
         |name: &Expr| matches!(name, Expr::Path(path) if path.path.segments.len() > 1);

@@ -15,7 +15,7 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// Mends a severity: `High` and `Severity::High` are right, imported or not.
+/// Corrects a severity that is given as text or misspelt. `High` and `Severity::High` are right, imported or not.
 pub(crate) fn severity(value: &mut Expr, errors: &Errors) {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => {
@@ -70,7 +70,7 @@ fn some_severity(span: Span) -> Expr {
     parse_quote_spanned!(span=> __rt::Severity::High)
 }
 
-/// Mends a bare duration in the place of a back-off.
+/// Corrects a bare duration or number in the place of a back-off.
 pub(crate) fn backoff(value: &mut Expr, errors: &Errors) {
     let span = value.span();
     match value {
@@ -87,7 +87,7 @@ pub(crate) fn backoff(value: &mut Expr, errors: &Errors) {
     }
 }
 
-/// Tells whether a function belongs to `Duration`: `Duration::from_secs`.
+/// Tells whether an expression names a function of `Duration`, such as `Duration::from_secs`.
 fn is_duration(function: &Expr) -> bool {
     let Expr::Path(path) = function else {
         return false;
@@ -104,7 +104,7 @@ fn in_millis(lit: &Lit) -> String {
     format!("std::time::Duration::from_millis({millis})")
 }
 
-/// Mends `exponential(base, cap)` to `exponential().base(base).cap(cap)`.
+/// Corrects `exponential(base, cap)` to `exponential().base(base).cap(cap)`.
 pub(crate) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> {
     let Expr::Path(function) = &*call.func else {
         return None;
@@ -136,7 +136,7 @@ pub(crate) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> 
     Some(value)
 }
 
-/// Mends `sanitize(None)`, whose type is unknown.
+/// Corrects `sanitize(None)`, because rustc could not infer the type of `None`.
 pub(crate) fn no_value(value: &mut Expr, errors: &Errors) {
     if let Expr::Path(path) = &*value
         && path.path.is_ident("None")

@@ -17,7 +17,7 @@ use syn::{
     token::{self, Paren},
 };
 
-/// Mends one expression, and nothing inside of it.
+/// Corrects one expression of an arm where the meaning is clear, and nothing inside of it.
 pub(crate) fn mend(expr: &mut Expr, errors: &Errors) {
     match expr {
         Expr::Struct(literal) => {
@@ -63,7 +63,7 @@ pub(crate) fn mend(expr: &mut Expr, errors: &Errors) {
     }
 }
 
-/// Mends `{ feedback("later"); }`: the decision is the value of the arm.
+/// Corrects a semicolon behind a decision, `{ feedback("later"); }`: the decision is the value of the arm.
 pub(crate) fn keep_decision(body: &mut Expr, errors: &Errors) {
     if let Expr::Block(block) = body
         && let Some(Stmt::Expr(last, semi)) = block.block.stmts.last_mut()
@@ -74,7 +74,7 @@ pub(crate) fn keep_decision(body: &mut Expr, errors: &Errors) {
     }
 }
 
-/// Mends text in the place of a decision: `match why { .. => "file not found" }`. If all values are text, their type
+/// Corrects text in the place of a decision: `match why { .. => "file not found" }`. If all values are text, their type
 /// says what is wrong. Among decisions, rustc would report the decisions instead.
 pub(crate) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: &Errors) {
     let last_of = |block: &mut Block, is_among_others| {
@@ -113,7 +113,7 @@ fn is_text(expr: &Expr) -> bool {
     }
 }
 
-/// Mends `retry { max_attempts: 3 }` to `retry(max_attempts = 3)`.
+/// Corrects braces: `retry { max_attempts: 3 }` becomes `retry(max_attempts = 3)`.
 fn called(literal: &ExprStruct, errors: &Errors) -> Option<ExprCall> {
     let name = literal.path.get_ident().filter(|name| is_verb(name))?;
     errors.at(name, messages::verb_with_braces(name));
@@ -131,8 +131,8 @@ fn called(literal: &ExprStruct, errors: &Errors) -> Option<ExprCall> {
     })
 }
 
-/// Mends arguments: `max_attempts == 3`, `agent = "JsonFixer"`, `severity = "Low"`, `backoff = 100`. A `fix` without
-/// anything to fix with is reported as well.
+/// Corrects the arguments of a verb: `max_attempts == 3`, `agent = "JsonFixer"`, `severity = "Low"`, `backoff = 100`. A
+/// `fix` without anything to fix with is reported as well.
 fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
     for argument in &mut call.args {
         if let Expr::Binary(both) = argument
@@ -205,14 +205,14 @@ fn verb(function: &Expr) -> Option<&'static Verb> {
     keys::VERBS.iter().find(|verb| name == verb.name)
 }
 
-/// Tells whether a method is a name for `or` in other libraries.
+/// Tells whether a method is the name that other libraries have for `or`.
 fn is_or(method: &Ident) -> bool {
     ["or_else", "otherwise", "then", "and_then"]
         .iter()
         .any(|name| method == name)
 }
 
-/// Returns the verb that is called. A misspelt one is reported, and read as what was meant.
+/// Returns the verb that is called; `None` if it is no verb. A misspelt one is reported, and corrected.
 pub(crate) fn named(call: &mut ExprCall, errors: &Errors) -> Option<&'static Verb> {
     let Expr::Path(path) = &mut *call.func else {
         return None;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// Returns the modules in the order of the list under "Layers" in `lib.rs`.
+/// Returns the modules in the order of the list under "Layers" in `lib.rs`, which the test holds the code against.
 fn order() -> Vec<String> {
     let root = include_str!("../lib.rs");
     let (_, list) = root.split_once("//! # Layers").expect("a list of layers");
@@ -47,7 +47,7 @@ fn sources() -> Vec<(String, String)> {
     found
 }
 
-/// Returns the modules that a file names behind `crate::`, in paths and in lists.
+/// Returns the modules of this crate that a file names, in paths and in lists.
 fn named(text: &str) -> BTreeSet<String> {
     let code: Vec<&str> = text
         .lines()

@@ -16,13 +16,13 @@ fn tokens(source: &str) -> TokenStream {
     TokenStream::from_str(source).expect("the source of a test is made of tokens")
 }
 
-/// Compares an expansion, formatted, with a file in `snapshots/`.
+/// Compares the code that a macro has generated, formatted, with a file in `snapshots/`.
 fn check(expansion: TokenStream, snapshot: ExpectFile) {
     let file = syn::parse2(expansion).expect("an expansion is made of items");
     snapshot.assert_eq(&prettyplease::unparse(&file));
 }
 
-/// Returns the messages in an expansion, in order.
+/// Returns the error messages in generated code, in order.
 fn messages(expansion: &TokenStream) -> Vec<String> {
     let text = expansion.to_string();
     text.split("compile_error ! {")

@@ -4,7 +4,7 @@ use expect_test::{ExpectFile, expect_file};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Compares an expression, formatted, with a file in `snapshots/`.
+/// Compares a generated expression, formatted, with a file in `snapshots/`.
 fn check(expansion: TokenStream, snapshot: ExpectFile) {
     super::check(quote!(fn main() { let made = #expansion; }), snapshot);
 }

@@ -30,7 +30,7 @@ use rmcp::{
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Connection to a server, from its handshake to its end.
+/// Connection of a client to an MCP server, from its handshake to its end.
 pub(super) struct Connection {
     name: String,
     server: Server,
@@ -40,7 +40,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects to the server, with the handshake of the protocol. The caller bounds the time.
+    /// Connects to the server, with the handshake of the protocol. The caller sets the time limit.
     pub(super) async fn open(
         server: &Server,
         name: &str,
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if the server is gone.
+    /// Returns `true` if the server has closed the connection or ended.
     pub(super) fn is_closed(&self) -> bool {
         self.service.is_closed() || self.service.peer().is_transport_closed()
     }
@@ -125,14 +125,14 @@ impl Connection {
         Ok(listing)
     }
 
-    /// Reads a resource.
+    /// Reads the resource at this URI from the server.
     pub(super) async fn read(&self, uri: &str) -> Result<Content, McpError> {
         let request = ReadResourceRequestParams::new(uri);
         let read = self.within(self.service.read_resource(request)).await?;
         offers::content(&read).map_err(|why| wording::unreadable(&self.name, &why))
     }
 
-    /// Lists the resources.
+    /// Lists the resources that the server has, page by page.
     pub(super) async fn resources(&self) -> Result<Vec<ListedResource>, McpError> {
         let peer = self.service.peer();
         let mut listed = Vec::new();
@@ -145,7 +145,7 @@ impl Connection {
         Ok(listed)
     }
 
-    /// Lists the prompts.
+    /// Lists the prompts that the server has, page by page.
     pub(super) async fn prompts(&self) -> Result<Vec<ListedPrompt>, McpError> {
         let peer = self.service.peer();
         let mut listed = Vec::new();
@@ -158,7 +158,7 @@ impl Connection {
         Ok(listed)
     }
 
-    /// Returns the messages of a prompt.
+    /// Returns the messages of a prompt, which the server writes from these arguments.
     pub(super) async fn prompt(
         &self,
         prompt: &str,
@@ -169,7 +169,7 @@ impl Connection {
         offers::messages(&written).map_err(|why| wording::unreadable(&self.name, &why))
     }
 
-    /// Waits for an answer for as long as a call may take.
+    /// Waits for the server's answer, for as long as a call of a tool may take.
     async fn within<T>(
         &self,
         asked: impl Future<Output = Result<T, ServiceError>>,
@@ -203,13 +203,13 @@ impl Connection {
         })
     }
 
-    /// Returns the error of a request that was not answered with what it asks for.
+    /// Returns the error of a request that the server has refused or not answered.
     fn failed(&self, error: &ServiceError) -> McpError {
         self.answered(error).unwrap_or_else(|| self.lost(error))
     }
 
-    /// Returns the error by which the server itself has answered a call; `None` if it is not known what became of the
-    /// call.
+    /// Returns the error by which the server itself has answered a call. The result is `None` if nobody knows whether
+    /// the call took effect.
     fn answered(&self, error: &ServiceError) -> Option<McpError> {
         match error {
             ServiceError::McpError(said) => {
@@ -240,16 +240,18 @@ impl Connection {
     }
 }
 
-/// Failure of a call.
+/// Reason why a call of a server's tool has no result.
 pub(super) enum Failure {
-    /// The server, or a proxy in front of it, has answered: the call had no effect, or the answer says which.
+    /// The server, or a proxy in front of it, has answered with this error. The call had no effect, unless the error
+    /// says that it had.
     Answered(McpError),
-    /// The server was lost: it is not known what became of the call.
+    /// The connection to the server was lost during the call: nobody knows whether it took effect.
     Lost(McpError),
 }
 
 impl Failure {
-    /// Returns the cause of the failed call of a tool that writes, or does not.
+    /// Returns the failure as the cause with which the call ends. If the server was lost, a tool that writes is left in
+    /// doubt.
     pub(super) fn cause(self, writes: bool) -> Cause {
         match self {
             Failure::Lost(error) if writes => Cause::interrupted(error.to_string()),
@@ -258,7 +260,7 @@ impl Failure {
     }
 }
 
-/// Returns the cause of a call that failed with this error.
+/// Returns the cause with which a call ends that failed with this error.
 pub(super) fn cause(error: McpError) -> Cause {
     let (code, after) = (error.code(), error.retry_after());
     Cause::returned(error, code, after)

@@ -9,7 +9,8 @@ use crate::Answer;
 use agents_core::{model::Model, tool::Pattern};
 use std::{collections::BTreeMap, fmt, future::Future, path::PathBuf, time::Duration};
 
-/// Description of an MCP server: how it is reached, and how far its hints are trusted. A description does not connect.
+/// Description of an MCP server: how it is reached, and whether its hints about its tools are trusted. A description
+/// does not connect.
 ///
 /// ```
 /// use agents_mcp as mcp;
@@ -37,7 +38,7 @@ pub struct Server {
     pub(super) max_tools: usize,
 }
 
-/// Means by which a server is reached.
+/// Means by which a server is reached: a child process or a URL.
 #[derive(Clone)]
 pub(super) enum Reached {
     Child(Child),
@@ -45,7 +46,7 @@ pub(super) enum Reached {
     Url(Url),
 }
 
-/// Server that is a child process.
+/// Server that is started as a child process.
 #[derive(Clone)]
 pub(super) struct Child {
     pub(super) program: String,
@@ -55,7 +56,7 @@ pub(super) struct Child {
     pub(super) folder: Option<PathBuf>,
 }
 
-/// Server that is reached by HTTP.
+/// Server that is reached by HTTP at a URL.
 #[cfg(feature = "http")]
 #[derive(Clone)]
 pub(super) struct Url {
@@ -178,8 +179,8 @@ impl Server {
         self
     }
 
-    /// Trusts the server's hints about its tools. A tool then only reads, may be repeated, or stays within the
-    /// organisation, if the server hints so.
+    /// Trusts the server's hints about its tools: that a tool only reads, may be repeated, or stays within the
+    /// organisation.
     ///
     /// By default, every tool of a server counts as one that writes outside of the organisation. So its calls need approval,
     /// and a hint can only make that stricter.
@@ -188,8 +189,8 @@ impl Server {
         self
     }
 
-    /// Declares that the tools whose names match the pattern only read. The names are those that the model knows, such as
-    /// `github_get_issue`.
+    /// Declares that the tools whose names match the pattern only read, so that their calls need no approval. The names
+    /// are those that the model knows, such as `github_get_issue`.
     pub fn reads(mut self, pattern: impl Into<Pattern>) -> Self {
         self.reads.push(pattern.into());
         self
@@ -291,7 +292,7 @@ impl Server {
         self
     }
 
-    /// Returns the name of the server, as a part of names of tools.
+    /// Returns the name of the server, with which the names of its tools begin.
     pub(super) fn name(&self) -> String {
         if let Some(name) = &self.name {
             return names::written(name);
@@ -304,7 +305,7 @@ impl Server {
     }
 }
 
-/// Shows neither the values of variables nor those of headers.
+/// Shows neither the values of environment variables nor those of headers, since they may be secrets.
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Server");

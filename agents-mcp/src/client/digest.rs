@@ -4,8 +4,8 @@ use agents_core::tool::RemoteTool;
 use hmac_sha256::Hash;
 use serde_json::Value;
 
-/// Returns the digest of everything that a server says of a tool, as 64 hexadecimal digits. The order of keys does not
-/// matter.
+/// Returns the digest of everything that a server says of a tool, as 64 hexadecimal digits. By it, a change of the tool
+/// is noticed. The order of keys does not matter.
 pub(super) fn of(tool: &RemoteTool) -> String {
     let said = serde_json::to_value(tool).unwrap_or_default();
     let mut text = String::new();
@@ -14,7 +14,7 @@ pub(super) fn of(tool: &RemoteTool) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes a value with its keys in order. Values that come from JSON are not deep.
+/// Writes a value as JSON with its keys in order. Values that come from JSON are not deep, so that the recursion ends.
 fn write(value: &Value, text: &mut String) {
     match value {
         Value::Object(members) => {

@@ -1,7 +1,7 @@
 use agents_core::{Code, ToolFailure};
 use std::{error::Error, fmt, time::Duration};
 
-/// Error of a server, or on the way to it.
+/// Error that an MCP server has answered with, or that occurred on the way to it.
 ///
 /// Arms get this error from the tools of a server:
 ///
@@ -26,21 +26,21 @@ pub struct McpError {
     challenge: Option<String>,
 }
 
-/// Kind of an [`McpError`].
+/// Kind of an [`McpError`], by which arms tell errors apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum McpErrorKind {
-    /// The server could not be started or reached, or did not answer; it was asked for no effect.
+    /// The server could not be started or reached, or did not answer; nothing was asked of it that has an effect.
     Unreachable,
-    /// The server wants to know who asks.
+    /// The server demands that this client authorizes itself.
     Unauthorized,
-    /// The server refused the arguments.
+    /// The server refused the arguments of the call.
     InvalidArguments,
     /// The server does not have the tool, or has changed it since it was admitted.
     Changed,
-    /// The server said that the call has failed.
+    /// The server answered that the call has failed.
     Failed,
-    /// The server sent what the protocol does not allow, or more than is read.
+    /// The server sent what the protocol does not allow, or more than this client reads.
     Protocol,
 }
 
@@ -54,7 +54,7 @@ impl McpError {
         }
     }
 
-    /// Sets the message of the error.
+    /// Replaces the message of the error by this one.
     pub(super) fn saying(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
@@ -65,13 +65,13 @@ impl McpError {
         self
     }
 
-    /// Sets the challenge with which the server demanded authorization.
+    /// Sets the header `WWW-Authenticate` with which the server demanded authorization.
     pub(super) fn challenged(mut self, challenge: Option<&str>) -> Self {
         self.challenge = challenge.map(str::to_owned);
         self
     }
 
-    /// Returns the challenge with which the server demanded authorization, if it sent one.
+    /// Returns the header `WWW-Authenticate` with which the server demanded authorization, if it sent one.
     #[cfg(feature = "auth")]
     pub(super) fn challenge(&self) -> Option<&str> {
         self.challenge.as_deref()

@@ -23,14 +23,14 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 
-/// Handler of what a server sends on its own. It offers no roots. A model, and people who are asked, are there if the
-/// description of the server says so.
+/// Handler of what a server sends on its own: requests and notifications. It offers no folders ("roots"). It answers
+/// requests for a model or a person only if the description of the server permits that.
 #[derive(Clone)]
 pub(super) struct Handler {
     server: Arc<str>,
     asks: Option<Asks>,
     lent: Option<lent::Lent>,
-    /// Is `true` if a list has changed since it was read.
+    /// Is `true` if the server has said that its list of tools has changed since it was read.
     is_stale: Arc<AtomicBool>,
 }
 
@@ -44,7 +44,8 @@ impl Handler {
         }
     }
 
-    /// Returns `true` if a list has changed, and takes note that it is read again.
+    /// Returns `true` if the list of tools has changed since it was read, and resets that: the caller reads the list
+    /// again.
     pub(super) fn takes_change(&self) -> bool {
         self.is_stale.swap(false, SeqCst)
     }

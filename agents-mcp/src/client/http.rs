@@ -4,7 +4,7 @@ use super::{McpError, description::Url, wording};
 use http::{HeaderName, HeaderValue};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
-/// Returns the settings of a transport.
+/// Returns the settings of an HTTP transport to this server.
 ///
 /// # Errors
 /// When a header cannot be sent. The error does not show its value.

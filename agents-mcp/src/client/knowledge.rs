@@ -7,7 +7,7 @@ use super::{
 use agents_core::tool::{Annotations, RemoteTool};
 use serde_json::json;
 
-/// Returns the tool that reads this resource of the server.
+/// Returns the tool without arguments that reads this resource of the server.
 pub(super) fn tool_of(server: &str, resource: &ListedResource) -> RemoteTool {
     let ListedResource {
         uri,
@@ -25,7 +25,7 @@ pub(super) fn tool_of(server: &str, resource: &ListedResource) -> RemoteTool {
     }
 }
 
-/// Returns `true` if the tool reads a resource.
+/// Returns `true` if the tool was made of a resource, which it reads.
 pub(super) fn is_knowledge(tool: &RemoteTool) -> bool {
     tool.input_schema["$comment"] == READS_A_RESOURCE
 }

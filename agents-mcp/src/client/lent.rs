@@ -12,10 +12,12 @@ use rmcp::model::{
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Number of tokens used so far. Requests wait for each other, so that none begins before the others are counted.
+/// Number of tokens of the lent model that the server has used so far. Requests lock it one after the other, so that
+/// none begins before the others are counted.
 pub(super) type Used = Arc<Mutex<u64>>;
 
-/// Model that answers the requests of one server, up to a number of tokens. Clones share what was used.
+/// Model that is lent to one server: it answers the server's requests, up to a number of tokens. Clones share the
+/// count.
 #[derive(Clone)]
 pub(super) struct Lent {
     model: Arc<dyn Model>,
@@ -32,7 +34,7 @@ impl Lent {
         }
     }
 
-    /// Answers a request of the server.
+    /// Answers a request of the server with the lent model, or refuses it if the tokens are used up.
     pub(super) async fn answer(
         &self,
         server: &str,
@@ -68,7 +70,7 @@ impl Lent {
     }
 }
 
-/// Returns the conversation that the server wants to be answered.
+/// Returns the conversation that the server wants the lent model to answer.
 fn history(server: &str, asked: CreateMessageRequestParams) -> Result<History, ErrorData> {
     if asked.tools.is_some_and(|tools| !tools.is_empty()) {
         return Err(wording::asks_with_tools(server));

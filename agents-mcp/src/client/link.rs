@@ -27,30 +27,31 @@ use tokio::{
 /// Wait after the first failed connection; it doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 
-/// Longest wait between two connections.
+/// Longest wait before a further try to connect.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// Time for which a connection has to last to count as a success.
+/// Time for which a connection has to last to count as a success, which resets the wait.
 const STEADY: Duration = Duration::from_secs(10);
 
-/// Link to a server for one scope.
+/// Link from an [`Mcp`](super::Mcp) to its server for one scope: it has the connection, and knows which tools are
+/// admitted.
 pub(super) struct Link {
     name: String,
     pub(super) server: Server,
     state: Mutex<State>,
     #[cfg(feature = "auth")]
     authorization: Option<Authorization>,
-    /// Digest of each tool, as it was admitted.
+    /// Digest of each tool when it was admitted, by the tool's name.
     admitted: SyncMutex<BTreeMap<String, String>>,
 }
 
 #[derive(Default)]
 struct State {
     connection: Option<Arc<Connection>>,
-    /// Time at which the connection was made, and the runtime in which it was.
+    /// Time at which the connection was made, and the runtime in which it was; `None` without a connection.
     since: Option<(Instant, runtime::Id)>,
     failures: u32,
-    /// Time before which no connection is made, and the error of the last one.
+    /// Time before which no connection is tried, and the error of the last try; `None` if the next may come at once.
     rest: Option<(Instant, McpError)>,
 }
 
@@ -81,8 +82,8 @@ impl Link {
         }
     }
 
-    /// Returns the connection, which is made if there is none. If the server wants to know who asks, a person is brought to
-    /// its authorization server, as far as the description says how.
+    /// Returns the connection to the server, which is made if there is none. If the server demands authorization, a
+    /// person is brought to its authorization server first, where the description says how.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, McpError> {
         match self.connect().await {
             Err(error) if self.authorize(&error).await? => self.connect().await,
@@ -122,14 +123,15 @@ impl Link {
         Ok(false)
     }
 
-    /// Returns the authorization of this client at the server.
+    /// Returns the settings and tokens by which this client is authorized at the server; an error if the description
+    /// has none.
     #[cfg(feature = "auth")]
     pub(super) fn authorization(&self) -> Result<&Authorization, McpError> {
         let authorization = self.authorization.as_ref();
         authorization.ok_or_else(|| wording::no_oauth(&self.name))
     }
 
-    /// Closes the connection, so that the next one uses the current tokens.
+    /// Closes the connection, so that the next one uses the tokens that are valid by then.
     #[cfg(feature = "auth")]
     pub(super) async fn forget(&self) {
         let mut state = self.state.lock().await;
@@ -198,8 +200,8 @@ impl Link {
             .await
     }
 
-    /// Returns the tools that may be offered: those that have not changed since they were admitted. A tool that is seen
-    /// for the first time is admitted.
+    /// Returns the tools that agents may be offered: those that have not changed since they were admitted. A tool that
+    /// is seen for the first time is admitted.
     pub(super) async fn offered(&self) -> Result<Vec<RemoteTool>, McpError> {
         let listing = self.listing().await?;
         let mut admitted = self.admitted();
@@ -230,7 +232,7 @@ impl Link {
         Ok(changed.map(|(_, listed)| listed.clone()).collect())
     }
 
-    /// Admits the tool of this name as the server lists it now.
+    /// Admits the tool of this name as the server lists it now, after a person has looked at the change.
     pub(super) async fn admit(&self, tool: &str) -> Result<(), McpError> {
         let listing = self.listing().await?;
         let listed = listing.get(tool).ok_or_else(|| self.unknown(tool))?;

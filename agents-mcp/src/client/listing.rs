@@ -13,13 +13,13 @@ use rmcp::{
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest number of pages that are read of one list.
+/// Largest number of pages of one list that are read from a server.
 const MOST_PAGES: usize = 100;
 
 /// Largest size of what a server says of one tool, in bytes of JSON.
 const LARGEST_TOOL: usize = 64 << 10;
 
-/// Tool as a server lists it, under the name by which models know it.
+/// Tool as a server lists it, with the name by which models know it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListedTool {
@@ -34,11 +34,11 @@ pub struct ListedTool {
 /// Tools of a server, by the names by which models know them.
 pub(super) type Listing = BTreeMap<String, ListedTool>;
 
-/// Pages of a list, with the bounds that hold for them.
+/// Reader of the pages of a server's list, with the limits on their number and length.
 pub(super) struct Pages<'a> {
     server: &'a Server,
     name: &'a str,
-    /// Name of the kind that is listed, in the plural.
+    /// Name of the kind of entries, in the plural, for errors.
     what: &'static str,
     /// Request for the next page; `None` after the last one.
     next: Option<PaginatedRequestParams>,
@@ -58,7 +58,7 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Returns the request for the next page.
+    /// Returns the request for the next page of the list; `None` after the last page.
     pub(super) fn next(&mut self) -> Option<PaginatedRequestParams> {
         self.next.take()
     }
@@ -117,7 +117,7 @@ pub(super) async fn read(
     Ok(listing)
 }
 
-/// Adds the resources that the description of the server offers as knowledge.
+/// Adds a tool for each resource that the description of the server offers as knowledge.
 pub(super) fn add_knowledge(
     listing: &mut Listing,
     resources: Vec<ListedResource>,

@@ -5,14 +5,14 @@ use agents_core::model::{Content, Media};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::model::{ContentBlock, ResourceContents};
 
-/// Returns an image or a file that was sent as Base64.
+/// Returns an image or a file that a server sent as Base64. The error says why it cannot be read.
 pub(super) fn decoded(kind: &str, data: &str) -> Result<Media, String> {
     let bytes = STANDARD.decode(data);
     let bytes = bytes.map_err(|error| wording::not_base64(kind, &error))?;
     Media::bytes(kind, &bytes).map_err(|error| error.to_string())
 }
 
-/// Adds a text on a line of its own.
+/// Adds a text to the content, on a line of its own.
 pub(super) fn add_text(content: &mut Content, text: &str) {
     if !content.text.is_empty() {
         content.text.push('\n');
@@ -20,7 +20,7 @@ pub(super) fn add_text(content: &mut Content, text: &str) {
     content.text.push_str(text);
 }
 
-/// Adds what a resource holds.
+/// Adds what a resource of a server holds to the content: a text or a file.
 pub(super) fn add_resource(
     content: &mut Content,
     resource: &ResourceContents,

@@ -2,28 +2,28 @@
 
 use std::path::Path;
 
-/// Longest name of a tool that every provider takes.
+/// Longest name of a tool that every provider of models takes.
 const LONGEST: usize = 64;
 
-/// Words of a program's or host's name that do not tell servers apart.
+/// Words in a program's or host's name that many servers have in common, so that they are left out.
 const COMMON: [&str; 11] = [
     "mcp", "server", "stdio", "http", "https", "www", "api", "com", "org", "net", "io",
 ];
 
-/// Returns the text with `_` in place of what models cannot write in a name.
+/// Returns the text with `_` in place of each character that models cannot write in a tool's name.
 pub(super) fn written(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let letters = text.chars().map(|c| if is_plain(c) { c } else { '_' });
     letters.collect()
 }
 
-/// Returns a name made of that of a program: `github` of `/usr/bin/github-mcp-server`.
+/// Returns a server's name made of that of its program: `github` of `/usr/bin/github-mcp-server`.
 pub(super) fn of_program(program: &str) -> String {
     let stem = Path::new(program).file_stem();
     without_common(&stem.unwrap_or_default().to_string_lossy())
 }
 
-/// Returns a name made of the host of a URL: `linear` of `https://mcp.linear.app/sse`.
+/// Returns a server's name made of the host of its URL: `linear` of `https://mcp.linear.app/sse`.
 #[cfg(feature = "http")]
 pub(super) fn of_url(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -38,7 +38,7 @@ pub(super) fn of_url(url: &str) -> String {
     }
 }
 
-/// Returns a URL without its query, which may hold a secret, and without a user.
+/// Returns a URL for messages: without its query, which may hold a secret, and without a user.
 #[cfg(feature = "http")]
 pub(super) fn without_query(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
@@ -60,7 +60,8 @@ fn without_common(text: &str) -> String {
     }
 }
 
-/// Returns the name by which models know a tool of this server. A name that already begins with that of the server stays.
+/// Returns the name by which models know a tool of this server: `own` is its name there. A name that already begins
+/// with that of the server stays.
 pub(super) fn of_tool(server: &str, own: &str) -> String {
     let own = written(own);
     let prefix = format!("{server}_");

@@ -28,7 +28,7 @@ use tokio::sync::Mutex;
 type Visit =
     dyn Fn(String) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send>> + Send + Sync;
 
-/// Error of a [`TokenStore`], of any type.
+/// Error of a [`TokenStore`]: any error of the application's storage.
 pub type TokenError = Box<dyn Error + Send + Sync>;
 
 /// Store for the tokens that authorization servers have given this client.
@@ -62,7 +62,7 @@ pub type TokenError = Box<dyn Error + Send + Sync>;
 /// ```
 #[async_trait]
 pub trait TokenStore: Send + Sync + 'static {
-    /// Returns what was saved last for this server, which is a URL, and this scope.
+    /// Returns the text that was saved last for this server and this scope; `None` if there is none. `server` is a URL.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -113,7 +113,7 @@ pub struct OAuth {
     client: Option<(String, Option<String>)>,
     metadata_url: Option<String>,
     scopes: Vec<String>,
-    /// Store of the application; without one, the tokens are in memory.
+    /// Store of the application; `None` keeps the tokens in memory.
     store: Option<Arc<dyn TokenStore>>,
     visit: Option<Arc<Visit>>,
 }
@@ -184,7 +184,7 @@ impl OAuth {
     }
 }
 
-/// Shows no secrets.
+/// Shows the settings without the client's secret.
 impl fmt::Debug for OAuth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OAuth")
@@ -193,7 +193,7 @@ impl fmt::Debug for OAuth {
     }
 }
 
-/// Tokens in memory.
+/// Tokens that are kept in memory, by the URL of the server and the scope.
 #[derive(Default)]
 pub(super) struct InMemory(SyncMutex<HashMap<(String, Scope), String>>);
 
@@ -228,24 +228,25 @@ pub(super) struct Authorization {
     oauth: OAuth,
     kept: Kept,
     state: Mutex<State>,
-    /// Lock that is held while a person is at the authorization server.
+    /// Lock that is held while a person is at the authorization server, so that only one is brought there at a time.
     visits: Mutex<()>,
-    /// Number of times that a person has authorized this client.
+    /// Number of times that a person has authorized this client, by which waiting requests notice that it happened.
     allowed: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
-    /// Client with its tokens, once the store was asked for them.
+    /// HTTP client with its tokens; `None` until the store was asked for them.
     client: Option<AuthClient<Client>>,
-    /// Challenge of the server's last refusal.
+    /// Header `WWW-Authenticate` of the server's last refusal, which says what authorization it demands.
     challenge: Option<String>,
-    /// Authorization that waits for a person.
+    /// Authorization that was begun and waits for a person to come back.
     pending: Option<AuthorizationManager>,
 }
 
 impl Authorization {
-    /// Creates the authorization at the server of this name and URL. Without a store of its own, its tokens are in `tokens`.
+    /// Creates the authorization of this client at the server of this name and URL. Without a store of its own, its
+    /// tokens are in `tokens`.
     pub(super) fn new(
         server: &str,
         url: &str,
@@ -300,9 +301,10 @@ impl Authorization {
         Ok(client)
     }
 
-    /// Keeps a challenge. Returns `true` if a person was brought to the authorization server and has authorized this
-    /// client, so that the request can be made again. If several requests are refused at once, one of them brings the
-    /// person there and then forgets the old connection; the others wait for that.
+    /// Keeps the header with which the server demanded authorization. Returns `true` if a person was brought to the
+    /// authorization server and has authorized this client, so that the request can be made again. If several requests
+    /// are refused at once, one of them brings the person there and then forgets the old connection; the others wait
+    /// for that.
     pub(super) async fn answer(
         &self,
         challenge: Option<&str>,
@@ -427,7 +429,7 @@ impl Authorization {
     }
 }
 
-/// Tokens of one server and scope in the store, with the client to which they were given.
+/// Tokens of one server and scope as they are stored, with the client to which they were given.
 #[derive(Clone)]
 struct Kept {
     store: Arc<dyn TokenStore>,
@@ -436,7 +438,7 @@ struct Kept {
     client: Arc<SyncMutex<Option<Registered>>>,
 }
 
-/// Registration of this client at an authorization server.
+/// Registration of this client at an authorization server, as it is stored.
 #[derive(Clone, Serialize, Deserialize)]
 struct Registered {
     id: String,
@@ -444,7 +446,7 @@ struct Registered {
     secret: Option<String>,
 }
 
-/// Form in which the tokens are stored.
+/// Form in which the tokens are stored: the text that a [`TokenStore`] saves.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,11 +10,11 @@ use rmcp::model::{GetPromptResult, Prompt, ReadResourceResult, Resource, Role};
 pub struct ListedResource {
     /// URI by which the server knows the resource.
     pub uri: String,
-    /// Name for people.
+    /// Name of the resource, which is shown to people.
     pub name: String,
-    /// Description; empty if the server gives none.
+    /// Description of the resource; empty if the server gives none.
     pub description: String,
-    /// Media type, if it is known.
+    /// Media type of the resource; `None` if the server does not say it.
     pub media_type: Option<String>,
 }
 
@@ -33,21 +33,21 @@ impl From<Resource> for ListedResource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedPrompt {
-    /// Name by which the prompt is asked for.
+    /// Name by which the server knows the prompt.
     pub name: String,
-    /// Description; empty if the server gives none.
+    /// Description of the prompt; empty if the server gives none.
     pub description: String,
     /// Arguments that the prompt takes.
     pub arguments: Vec<PromptArgument>,
 }
 
-/// Argument of a prompt.
+/// Argument that a prompt of a server takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptArgument {
-    /// Name of the argument.
+    /// Name of the argument, by which its value is given.
     pub name: String,
-    /// Description; empty if the server gives none.
+    /// Description of the argument; empty if the server gives none.
     pub description: String,
     /// Is `true` if the prompt cannot be written without this argument.
     pub is_required: bool,
@@ -69,7 +69,7 @@ impl From<Prompt> for ListedPrompt {
     }
 }
 
-/// Returns what was read of a resource.
+/// Returns the text and the files that a server has sent for a resource.
 pub(super) fn content(read: &ReadResourceResult) -> Result<Content, String> {
     let mut content = Content::default();
     for part in &read.contents {
@@ -78,7 +78,8 @@ pub(super) fn content(read: &ReadResourceResult) -> Result<Content, String> {
     Ok(content)
 }
 
-/// Returns the messages of a prompt. Parts that the same side says one after the other are one message.
+/// Returns the messages of a prompt that a server has written. Parts that the same side says one after the other are
+/// one message.
 pub(super) fn messages(written: &GetPromptResult) -> Result<Vec<Message>, String> {
     let mut sides: Vec<(bool, Content)> = Vec::new();
     for message in &written.messages {

@@ -8,13 +8,13 @@ use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Output of a tool.
+/// Output of a server's tool, in the form in which a run stores it.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Output {
-    /// Structured content, or a text.
+    /// Structured content, or a text, without files.
     Plain(Value),
-    /// Images and files, with what came beside them.
+    /// Images and files, with the text or structured content that came beside them.
     WithFiles {
         #[serde(skip_serializing_if = "Option::is_none")]
         structured: Option<Value>,
@@ -88,7 +88,7 @@ fn with_files(structured: Option<Value>, content: Content) -> Output {
     }
 }
 
-/// Returns what was read of a resource.
+/// Returns the output of a tool that reads a resource.
 pub(super) fn read(content: Content) -> Output {
     with_files(None, content)
 }

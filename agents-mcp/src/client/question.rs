@@ -23,7 +23,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Returns the values that the server suggests.
+    /// Returns the values that the server suggests: the defaults in its schema.
     pub fn defaults(&self) -> Map<String, Value> {
         let properties = self.schema["properties"].as_object();
         let properties = properties.into_iter().flatten();
@@ -32,7 +32,7 @@ impl Question {
         defaults.collect()
     }
 
-    /// Returns the values, completed by those that the server suggests.
+    /// Returns the values that the person has given, completed by those that the server suggests.
     ///
     /// # Errors
     /// When they do not follow the schema.
@@ -54,7 +54,7 @@ impl Question {
     }
 }
 
-/// Function that answers questions.
+/// Function of the application that answers the questions of a server.
 #[derive(Clone)]
 pub(super) struct Asks(Arc<Ask>);
 
@@ -69,7 +69,7 @@ impl Asks {
         Asks(Arc::new(move |question| Box::pin(ask(question))))
     }
 
-    /// Asks the person, and checks the answer.
+    /// Asks the person by the application's function, and checks the answer against the schema.
     pub(super) async fn answer(
         &self,
         server: &str,
@@ -99,7 +99,7 @@ impl Asks {
     }
 }
 
-/// Returns the answer to a question that nobody is asked.
+/// Returns the answer that declines a question, since nobody is asked. `why` goes to the log.
 pub(super) fn declined(server: &str, why: &str) -> ElicitResult {
     tracing::warn!(server, "a question of the server is declined: {why}");
     ElicitResult::new(ElicitationAction::Decline)

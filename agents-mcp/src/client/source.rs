@@ -60,14 +60,14 @@ impl Describe {
     }
 }
 
-/// Part of an [`Mcp`] that its clones share.
+/// State of an [`Mcp`] that its clones share: the description, and the links to the server.
 struct Shared {
     describe: Describe,
-    /// Description of the server for the empty scope; `name` is taken from it.
+    /// Description of the server for the empty scope; the name of the server is taken from it.
     server: Server,
     name: String,
     links: Mutex<Links>,
-    /// Tokens of the servers whose descriptions have no store.
+    /// Tokens of this server, where its description names no store for them.
     #[cfg(feature = "auth")]
     tokens: Arc<InMemory>,
 }
@@ -75,9 +75,10 @@ struct Shared {
 #[derive(Default)]
 struct Links {
     of: HashMap<Scope, (Arc<Link>, u64)>,
-    /// Number of uses so far.
+    /// Number of uses of all links so far; each link notes it, to find the one that was used least recently.
     uses: u64,
-    /// Tokens that the server has used of a lent model, for each scope. A count outlives its link.
+    /// Number of tokens that the server has used of a lent model, for each scope. It is kept when the link of the scope
+    /// is closed.
     used: HashMap<Scope, Used>,
 }
 
@@ -274,7 +275,7 @@ impl Mcp {
 }
 
 impl Shared {
-    /// Returns the link for this scope.
+    /// Returns the link to the server for this scope, which is made if there is none.
     fn link(&self, scope: &Scope) -> Arc<Link> {
         let mut links = self.links();
         links.uses += 1;
@@ -329,7 +330,7 @@ impl ToolSource for Mcp {
     }
 }
 
-/// Clones share their connections.
+/// Clones share their connections to the server.
 impl Clone for Mcp {
     fn clone(&self) -> Self {
         Mcp {

@@ -14,7 +14,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Variables that every child process inherits: those without which a program does not run.
+/// Environment variables that every child process inherits: those without which a program does not run.
 const INHERITED: [&str; 16] = [
     "PATH",
     "HOME",
@@ -40,10 +40,11 @@ const LONGEST_LINE: u64 = 4096;
 /// Number of lines of a server's standard error that an error quotes.
 const QUOTED: usize = 3;
 
-/// Transport to a child process.
+/// Transport of the protocol over the standard input and output of a child process.
 pub(super) type Transport = AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>;
 
-/// Child process at work. The process ends when this is dropped, or when the runtime in which it was started ends.
+/// Child process that is the server. The process ends when this is dropped, or when the runtime in which it was started
+/// ends.
 pub(super) struct Process {
     ends: CancellationToken,
     said: Arc<Mutex<VecDeque<String>>>,
@@ -64,7 +65,7 @@ impl Drop for Process {
     }
 }
 
-/// Starts the process.
+/// Starts the child process, with its pipes.
 pub(super) fn start(
     server: &str,
     child: &Child,
@@ -119,7 +120,7 @@ pub(super) fn start(
     Ok((transport, Process { ends, said }))
 }
 
-/// Hands what the server writes to its standard error to `tracing`, and keeps the last lines.
+/// Passes what the server writes to its standard error on to `tracing`, and keeps the last lines for errors.
 async fn listen(
     server: String,
     errors: impl AsyncRead + Unpin,

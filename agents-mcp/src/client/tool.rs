@@ -14,10 +14,11 @@ use agents_core::{
 use serde_json::Value;
 use std::{fmt::Write, sync::Arc};
 
-/// Digits of the digest that are in the version of a tool.
+/// Number of the digest's digits that are in the version of a tool.
 const DIGITS: usize = 12;
 
-/// Returns the tool. `server` describes how far its hints are trusted, and `link` leads to the server of a scope.
+/// Returns the tool of an agent that calls this tool of a server. `server` says whether its hints are trusted, and
+/// `link` leads to the server of a scope.
 pub(super) fn of(
     listed: &RemoteTool,
     server: &Server,
@@ -65,8 +66,8 @@ pub(super) fn of(
     tool.cache_namespace(namespace)
 }
 
-/// Returns the specification of the tool. Unless something else is declared, the tool writes outside of the organisation, so
-/// that its calls need approval.
+/// Returns the specification of an agent's tool that calls this tool of a server. Unless something else is declared,
+/// the tool writes outside of the organisation, so that its calls need approval.
 fn spec(listed: &RemoteTool, server: &Server, digest: &str) -> ToolSpec {
     let RemoteTool {
         name,

@@ -4,14 +4,14 @@ use super::{McpError, McpErrorKind};
 use rmcp::model::ErrorData;
 use std::{fmt::Display, io, time::Duration};
 
-/// Begins every text about a server.
+/// Returns the beginning that all texts about a server have, followed by `what`.
 fn about(server: &str, what: impl Display) -> String {
     format!("the MCP server `{server}` {what}")
 }
 
 // ---- connections ----
 
-/// `error` says why the program does not start.
+/// Error of a child process that cannot be started; `error` says why.
 pub(super) fn not_started(server: &str, program: &str, error: &io::Error) -> McpError {
     unreachable(
         server,
@@ -33,7 +33,7 @@ pub(super) fn header_unfit(server: &str, header: &str) -> McpError {
     )
 }
 
-/// `last_lines` is the text of that name, or empty.
+/// Error of a server with which the handshake failed; `last_lines` is the text of that name, or empty.
 pub(super) fn no_handshake(server: &str, error: &impl Display, last_lines: &str) -> McpError {
     unreachable(
         server,
@@ -50,7 +50,7 @@ pub(super) fn last_lines(lines: &[&str]) -> String {
     }
 }
 
-/// `last_lines` is the text of that name, or empty.
+/// Error of a connection that was lost; `last_lines` is the text of that name, or empty.
 pub(super) fn lost(server: &str, error: &impl Display, last_lines: &str) -> McpError {
     unreachable(
         server,
@@ -91,7 +91,7 @@ fn too_slow(server: &str, what: &str, limit: Duration, setting: &str) -> McpErro
     )
 }
 
-/// Returns the error of the last connection, with the time until the next one may be made.
+/// Returns the error of a use while no connection is tried: that of the last try, with the time until the next one.
 pub(super) fn rests(error: &McpError, wait: Duration) -> McpError {
     let message = format!("{error}; it can be tried again in {wait:.1?}");
     error.clone().saying(message).after(wait)
@@ -150,7 +150,7 @@ fn unallowed(server: &str, what: impl Display) -> McpError {
 
 // ---- lists ----
 
-/// `what` is listed, in the plural.
+/// Error of a server whose list is too long; `what` names its entries, in the plural.
 pub(super) fn lists_too_many(server: &str, most: usize, what: &str) -> McpError {
     misspoken(
         server,
@@ -158,7 +158,7 @@ pub(super) fn lists_too_many(server: &str, most: usize, what: &str) -> McpError 
     )
 }
 
-/// `what` is listed, in the plural.
+/// Error of a server whose list has no end; `what` names its entries, in the plural.
 pub(super) fn lists_in_a_circle(server: &str, what: &str) -> McpError {
     misspoken(
         server,
@@ -166,7 +166,7 @@ pub(super) fn lists_in_a_circle(server: &str, what: &str) -> McpError {
     )
 }
 
-/// `what` is listed, in the plural.
+/// Error of a server whose list has too many pages; `what` names its entries, in the plural.
 pub(super) fn lists_on_too_many_pages(server: &str, most: usize, what: &str) -> McpError {
     misspoken(
         server,
@@ -215,14 +215,14 @@ pub(super) fn tool_too_large(bytes: usize, most: usize) -> String {
     format!("its description and schemas have {bytes} bytes, and at most {most} are read")
 }
 
-/// `own_name` is that of the tool that was listed before.
+/// Reason why a tool is left out: another one has its name. `own_name` is that other tool's name at the server.
 pub(super) fn name_taken(name: &str, own_name: &str) -> String {
     format!("its name for models, `{name}`, is taken by the tool `{own_name}`")
 }
 
 // ---- answers of a server ----
 
-/// `said` is what the server says.
+/// Error that a server has answered with; `said` is the text of its answer.
 pub(super) fn answers_with_error(server: &str, kind: McpErrorKind, said: &str) -> McpError {
     let what = format!("answers with an error: {said}");
     McpError::new(kind, about(server, what))
@@ -286,7 +286,7 @@ fn unanswered(server: &str, why: impl Display) -> ErrorData {
 
 // ---- questions of a server ----
 
-/// `why` says what is wrong with the answer.
+/// Refusal of a server's question whose answer does not follow the schema; `why` says what is wrong with it.
 pub(super) fn answer_unfit(server: &str, why: &str) -> ErrorData {
     unanswered(
         server,
@@ -311,12 +311,12 @@ pub(super) fn not_base64(kind: &str, error: &impl Display) -> String {
     format!("a part of type {kind} is not Base64: {error}")
 }
 
-/// Stands for a link to a resource.
+/// Text in an output that stands for a link to a resource.
 pub(super) fn link(name: &str, uri: &str) -> String {
     format!("[resource {name}: {uri}]")
 }
 
-/// Stands for a file of this many bytes.
+/// Text in an output that stands for a file of this many bytes.
 pub(super) fn file(what: &str, kind: &str, bytes: usize) -> String {
     format!("[{what}, {kind}, {bytes} bytes]")
 }
@@ -325,7 +325,7 @@ pub(super) fn file(what: &str, kind: &str, bytes: usize) -> String {
 
 // A digest is made of these texts: other words would be another tool, which has to be admitted anew.
 
-/// Comment in the schema of a tool that reads a resource.
+/// Comment in the schema of a tool that was made of a resource, by which such tools are recognised.
 pub(super) const READS_A_RESOURCE: &str = "reads a resource of an MCP server";
 
 pub(super) fn reads(name: &str, uri: &str, description: &str) -> String {

@@ -11,16 +11,18 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 
-/// Prompt of the agent that stands for the host, by which its requests are known.
+/// Prompt of the agent that stands for the host. By it, a model recognises the requests of this agent among those of
+/// others.
 pub(super) const PROMPT: &str = "You stand for an MCP host, which has asked for one call.";
 
-/// Model that makes one call. Agents without a model of their own are driven by `others`.
+/// Model that makes the one call that a host has asked for, and then ends the run. Agents without a model of their own
+/// are driven by `others`.
 pub(super) struct OneCall {
     pub(super) tool: String,
     pub(super) arguments: String,
     pub(super) others: Option<Arc<dyn Model>>,
     pub(super) is_made: AtomicBool,
-    /// Images and files of the output, once the call has been made.
+    /// Images and files of the call's output, once the call has been made.
     pub(super) files: Arc<Mutex<Vec<Media>>>,
 }
 
@@ -75,7 +77,7 @@ impl Model for OneCall {
     }
 }
 
-/// Model that takes down the tools that it is offered.
+/// Model that notes the tools that it is offered, so that they can be listed for a host.
 #[derive(Clone, Default)]
 pub(super) struct Looks(pub(super) Arc<Mutex<Vec<ToolSpec>>>);
 
@@ -92,7 +94,7 @@ impl Model for Looks {
     }
 }
 
-/// Returns the answer that ends the run of a host. Nobody reads it, and it must not be empty.
+/// Returns the answer with which the run of a host's call ends. Nobody reads it, but it must not be empty.
 fn done() -> Reply {
     Reply {
         content: "done".to_owned(),

@@ -4,7 +4,7 @@ use agents_core::model::{Content, Media, Message};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::model::{ContentBlock, PromptMessage, ResourceContents, Role};
 
-/// Returns the text, and each image and file, as a block of its own.
+/// Returns content in the blocks of the protocol: the text, and each image and file, as a block of its own.
 pub(super) fn blocks(content: &Content) -> Vec<ContentBlock> {
     let text = match content.text.as_str() {
         "" if !content.media.is_empty() => None,
@@ -15,7 +15,8 @@ pub(super) fn blocks(content: &Content) -> Vec<ContentBlock> {
         .collect()
 }
 
-/// Returns an image, a sound or a file. A file without a name has the URI `attachment:1`.
+/// Returns an image, a sound or a file as a block of the protocol. A file without a name has the URI `attachment:1`,
+/// with its number.
 fn block((nth, media): (usize, &Media)) -> ContentBlock {
     let kind = media.media_type();
     let Some(data) = media.base64() else {
@@ -35,7 +36,7 @@ fn block((nth, media): (usize, &Media)) -> ContentBlock {
     }
 }
 
-/// Returns a file: one whose type is that of a text as text, any other as Base64.
+/// Returns a file as the contents of a resource: one whose type is that of a text as text, any other as Base64.
 fn file(uri: &str, kind: &str, data: &str) -> ResourceContents {
     let is_text = kind.starts_with("text/") || kind.ends_with("json") || kind.ends_with("xml");
     let bytes = is_text.then(|| STANDARD.decode(data).ok()).flatten();
@@ -47,7 +48,8 @@ fn file(uri: &str, kind: &str, data: &str) -> ResourceContents {
     contents.with_mime_type(kind)
 }
 
-/// Returns what a resource at this URI holds: its text with this type, and its files with their own.
+/// Returns what a resource at this URI holds, in the form of the protocol: its text with this type, and its files with
+/// their own.
 pub(super) fn contents(
     uri: &str,
     media_type: Option<&str>,
@@ -67,8 +69,8 @@ pub(super) fn contents(
     text.into_iter().chain(files).collect()
 }
 
-/// Returns messages of a prompt; each block is a message of its own. The protocol has no system prompts, so such a message
-/// comes from the user.
+/// Returns messages of a prompt in the form of the protocol; each block is a message of its own. The protocol has no
+/// system prompts, so such a message comes from the user.
 pub(super) fn messages(messages: &[Message]) -> Vec<PromptMessage> {
     let of = |role: Role, content: &Content| {
         let blocks = blocks(content).into_iter();

@@ -33,10 +33,10 @@ use serde_json::Value;
 use std::sync::{Arc, PoisonError, atomic::AtomicBool};
 use tokio::sync::mpsc;
 
-/// Largest number of progress notifications that wait to be sent. Later ones are left out.
+/// Largest number of progress notifications that wait to be sent to a host. Later ones are left out.
 const WAITING: usize = 64;
 
-/// Handler of the requests of hosts.
+/// Handler of the requests that one host sends to a server.
 #[derive(Clone)]
 pub struct Handler {
     team: Arc<Team<Caller>>,
@@ -45,7 +45,7 @@ pub struct Handler {
     session: Arc<Session>,
 }
 
-/// Resources and prompts of a server.
+/// Resources and prompts that a server offers to hosts.
 pub(super) struct Offer {
     pub(super) resources: Vec<Resource>,
     pub(super) prompts: Vec<Prompt>,
@@ -62,7 +62,7 @@ impl Handler {
         }
     }
 
-    /// Returns a handler for another host.
+    /// Returns a handler of the same server for another host, with a session of its own.
     #[cfg(feature = "http")]
     pub(super) fn for_another_host(&self) -> Self {
         Handler {
@@ -71,7 +71,7 @@ impl Handler {
         }
     }
 
-    /// Returns the tools, as a model would be offered them.
+    /// Returns the specifications of the tools, as a model would be offered them.
     async fn tools(&self) -> Result<Vec<ToolSpec>, Error> {
         let looks = Looks::default();
         let run = self.team.run("").model(looks.clone());
@@ -302,7 +302,8 @@ impl Handler {
     }
 }
 
-/// Returns where to send events that the host is told of as progress; `None` if the host did not ask for progress.
+/// Returns a channel for the events of a call's run, of which the host is told as progress; `None` if the host did not
+/// ask for progress.
 fn told(host: &Host) -> Option<mpsc::Sender<Event>> {
     if !host.wants_progress() {
         return None;
@@ -319,7 +320,8 @@ fn told(host: &Host) -> Option<mpsc::Sender<Event>> {
     Some(told)
 }
 
-/// Returns the event in words, if it is progress. The call of the host itself is none.
+/// Returns the text for an event of which the host is told as progress; `None` for any other event. The call of the
+/// host itself is no progress.
 fn said(event: &Event) -> Option<String> {
     let agent = &event.agent;
     match &event.kind {
@@ -331,8 +333,8 @@ fn said(event: &Event) -> Option<String> {
     }
 }
 
-/// Returns the result of a call: its output with its images and files, or its error as text, and its receipt as structured
-/// content.
+/// Returns the result of a call in the form of the protocol: its output with its images and files, or its error as
+/// text, and its receipt as structured content.
 fn result(tool: &str, outcome: &Outcome<String>, files: Vec<Media>) -> CallToolResult {
     let mut receipts = outcome.outputs.receipts();
     let receipt: Option<&ToolEnvelope> = receipts.find(|receipt| receipt.name == tool);
@@ -356,7 +358,8 @@ fn result(tool: &str, outcome: &Outcome<String>, files: Vec<Media>) -> CallToolR
     result
 }
 
-/// Returns an output as text: a string without its quotes, any other value as JSON. An output that is a file has no text.
+/// Returns an output as text for the host: a string without its quotes, any other value as JSON. An output that is a
+/// file has no text.
 fn text(output: &Json, files: &[Media]) -> String {
     match output.to_value() {
         Ok(Value::String(text)) => text,

@@ -30,10 +30,10 @@ tokio::task_local! {
     static CURRENT: Host;
 }
 
-/// Largest number of tokens that the model of a host is asked for.
+/// Largest number of tokens that a reply of the host's model may have.
 const MOST_TOKENS: u32 = 4096;
 
-/// The host whose call is at work here.
+/// The MCP host whose call is at work here.
 ///
 /// A tool that a host calls reaches it with [`Host::current`]. In a task that the tool starts, there is no current host.
 ///
@@ -65,11 +65,11 @@ pub struct Host {
 #[derive(Clone)]
 struct Progress {
     token: ProgressToken,
-    /// Number that was sent last.
+    /// Progress number that was sent last; `None` before the first.
     last: Arc<Mutex<Option<f64>>>,
 }
 
-/// Reason why a host did not do what it was asked for, in words.
+/// Reason why a host did not do what it was asked for, as a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostError(String);
 
@@ -104,7 +104,7 @@ impl Host {
         CURRENT.try_with(Self::clone).ok()
     }
 
-    /// Does work for a call of this host.
+    /// Does this work as that of a call of this host, so that [`Host::current`] returns it there.
     pub(super) async fn at<F: Future>(self, work: F) -> F::Output {
         CURRENT.scope(self, work).await
     }
@@ -181,12 +181,12 @@ impl Host {
         self.report(is_more, total, message.into()).await;
     }
 
-    /// Returns `true` if the host has asked for progress.
+    /// Returns `true` if the host has asked for progress of the call.
     pub(super) fn wants_progress(&self) -> bool {
         self.progress.is_some()
     }
 
-    /// Tells the host of one more step, without a total: the number of steps is not known.
+    /// Tells the host that one more step is done, without a total: the number of steps is not known.
     pub(super) async fn step(&self, message: String) {
         let next = |last: Option<f64>| Some(last.unwrap_or_default() + 1.0);
         self.report(next, None, message).await;
@@ -222,7 +222,7 @@ impl fmt::Debug for Host {
     }
 }
 
-/// Returns the approver that asks the person at the host; `otherwise` decides where the host asks nobody.
+/// Returns the approver that asks the person at the host; `otherwise` decides where the host does not ask people.
 pub(super) fn approver(otherwise: Arc<dyn Approver>) -> impl Approver {
     move |request: ApprovalRequest| {
         let otherwise = otherwise.clone();
@@ -246,10 +246,10 @@ pub(super) fn approver(otherwise: Arc<dyn Approver>) -> impl Approver {
     }
 }
 
-/// Model of a host, by sampling.
+/// Model of a host, to which requests are sent (MCP calls that sampling).
 struct HostModel(Host);
 
-/// Model of the host whose call is at work, wherever that is.
+/// Model of the host whose call is at work in the current task.
 pub(super) struct CurrentHostModel;
 
 #[async_trait]
@@ -286,7 +286,8 @@ impl Model for HostModel {
     }
 }
 
-/// Returns the request in the form of the protocol. A schema for the answer becomes a sentence of the system prompt.
+/// Returns the request for the host's model in the form of the protocol. A schema for the answer becomes a sentence of
+/// the system prompt.
 fn params(request: &Request<'_>) -> CreateMessageRequestParams {
     let mut system = Vec::new();
     let mut messages = Vec::new();

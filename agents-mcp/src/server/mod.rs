@@ -31,13 +31,13 @@ pub use prompt::{Arguments, Messages, Prompt};
 pub use resource::{Resource, Variables};
 pub use session::Changes;
 
-/// Agent that stands for the host.
+/// Agent that stands for the host in a run: it makes the host's call.
 type Caller = ModelAgent<'static, String, String>;
 
-/// Function that places an agent below the one that stands for the host.
+/// Function that adds an agent as a delegate of the one that stands for the host.
 type Place = Box<dyn FnOnce(Member<Caller>) -> Member<Caller> + Send>;
 
-/// Tools and agents that are offered to MCP hosts; [`serve`] begins it.
+/// Tools and agents that are offered to MCP hosts; [`serve`] creates it.
 #[must_use = "nothing is served until `.stdio().await` or `.http()`"]
 pub struct Serve {
     tools: ToolSet,
@@ -47,7 +47,7 @@ pub struct Serve {
     settings: Settings,
 }
 
-/// Settings of the runs that calls are.
+/// Settings of the runs in which the calls of hosts are made.
 #[derive(Clone)]
 struct Settings {
     name: String,
@@ -104,7 +104,7 @@ pub fn serve() -> Serve {
     }
 }
 
-/// Returns the approver that denies, and says where the call can be approved.
+/// Returns the approver that denies calls, and says at which place they can be approved.
 fn denies(place: Option<String>) -> impl Approver {
     move |request: ApprovalRequest| {
         let effect = request.effect_description.as_deref();
@@ -114,13 +114,13 @@ fn denies(place: Option<String>) -> impl Approver {
 }
 
 impl Serve {
-    /// Adds a tool.
+    /// Adds a tool that hosts can call.
     pub fn tool(mut self, tool: impl IntoTool) -> Self {
         self.tools = self.tools.with(tool);
         self
     }
 
-    /// Adds the tools of another server, or of any other source.
+    /// Adds the tools of another server, or of any other source, so that hosts can call them.
     pub fn source(mut self, source: &(impl ToolSource + Clone)) -> Self {
         self.tools = self.tools.with_all(source);
         self
@@ -149,7 +149,7 @@ impl Serve {
         self
     }
 
-    /// Tells hosts of these changes, and lets them subscribe to resources.
+    /// Tells hosts of the changes that the program reports here, and lets them subscribe to resources.
     pub fn changes(mut self, changes: &Changes) -> Self {
         self.offer.changes = Some(changes.clone());
         self
@@ -161,19 +161,19 @@ impl Serve {
         self
     }
 
-    /// Sets what hosts are told about the server as a whole.
+    /// Sets the text by which hosts, and their models, are told about the server as a whole.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.settings.instructions = Some(instructions.into());
         self
     }
 
-    /// Sets the scope that all calls work for.
+    /// Sets the scope (tenant and user) that all calls work for.
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.settings.scope = scope.into();
         self
     }
 
-    /// Sets the model of agents that bring none.
+    /// Sets the model that drives the agents that bring none.
     pub fn model(mut self, model: impl Model) -> Self {
         self.settings.model = Some(Arc::new(model));
         self
@@ -186,7 +186,7 @@ impl Serve {
         self
     }
 
-    /// Sets the budget of each call.
+    /// Sets the budget of the run of each call.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.settings.budget = budget;
         self

@@ -6,13 +6,13 @@ use rmcp::{
 };
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-/// Arguments of a prompt, by name.
+/// Arguments with which a host asks for a prompt, by name.
 pub type Arguments = BTreeMap<String, String>;
 
 type Write = dyn Fn(&Arguments) -> Messages + Send + Sync;
 type Complete = dyn Fn(&str) -> Vec<String> + Send + Sync;
 
-/// Messages of a prompt: a text, content with images, or a whole conversation.
+/// Messages that a prompt is written as: a text, content with images, or a whole conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Messages(pub(super) Vec<Message>);
 
@@ -82,18 +82,18 @@ impl Prompt {
         }
     }
 
-    /// Sets the description, by which a person chooses.
+    /// Sets the description, by which a person chooses the prompt.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Adds an argument that has to be given.
+    /// Adds an argument that the host has to give.
     pub fn argument(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         self.with(name.into(), description.into(), true)
     }
 
-    /// Adds an argument that may be left out.
+    /// Adds an argument that the host may leave out.
     pub fn optional(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         self.with(name.into(), description.into(), false)
     }
@@ -143,7 +143,7 @@ impl Prompt {
         model::Prompt::new(&self.name, self.description.clone(), arguments)
     }
 
-    /// Returns the messages for these arguments.
+    /// Returns the messages that the prompt writes for these arguments. The error says which argument is missing.
     pub(super) fn messages(&self, args: &Arguments) -> Result<Vec<Message>, ErrorData> {
         let missing = self
             .arguments
@@ -155,7 +155,7 @@ impl Prompt {
         }
     }
 
-    /// Returns suggestions for the value of an argument that begins with the text `begun`.
+    /// Returns suggestions for the value of an argument, of which the person has written `begun` so far.
     pub(super) fn suggestions(&self, argument: &str, begun: &str) -> Vec<String> {
         let argument = self.arguments.iter().find(|one| one.name == argument);
         let complete = argument.and_then(|argument| argument.complete.as_ref());

@@ -3,7 +3,7 @@ use agents_core::model::Content;
 use rmcp::model::{self, ReadResourceResult, ResourceTemplate};
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc};
 
-/// Values of the variables of a URI, by name.
+/// Values that a host has put in the place of the variables of a URI, by name.
 pub type Variables = BTreeMap<String, String>;
 
 type Read = dyn Fn(Variables) -> Pin<Box<dyn Future<Output = Result<Content, String>> + Send>>
@@ -71,13 +71,13 @@ impl Resource {
         }
     }
 
-    /// Sets the description, by which a host or its model chooses.
+    /// Sets the description, by which a host or its model chooses the resource.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Sets the media type of the text; `text/plain` by default. Files bring their own.
+    /// Sets the media type of the resource's text; `text/plain` by default. Files bring their own.
     pub fn media_type(mut self, media_type: impl Into<String>) -> Self {
         self.media_type = Some(media_type.into());
         self
@@ -87,7 +87,7 @@ impl Resource {
         self.uri.contains('{')
     }
 
-    /// Returns the entry of a list of resources; `None` for a template.
+    /// Returns the entry of this resource in a list of resources; `None` for a template.
     pub(super) fn listed(&self) -> Option<model::Resource> {
         if self.is_template() {
             return None;
@@ -98,7 +98,7 @@ impl Resource {
         Some(listed)
     }
 
-    /// Returns the entry of a list of templates, if this is one.
+    /// Returns the entry of this resource in a list of templates; `None` unless its URI has variables.
     pub(super) fn template(&self) -> Option<ResourceTemplate> {
         if !self.is_template() {
             return None;
@@ -109,7 +109,7 @@ impl Resource {
         Some(listed)
     }
 
-    /// Returns the values of the variables if this resource is at the URI.
+    /// Returns the values of the variables if the resource has this URI; `None` if it has another one.
     pub(super) fn matches(&self, uri: &str) -> Option<Variables> {
         let mut variables = Variables::new();
         let (mut template, mut rest) = (self.uri.as_str(), uri);
@@ -132,7 +132,7 @@ impl Resource {
         (template == rest).then_some(variables)
     }
 
-    /// Reads the resource at this URI, which [matches](Self::matches) with these values.
+    /// Reads the resource at this URI, with the values of its variables that [`matches`](Self::matches) has found.
     pub(super) async fn read(
         &self,
         uri: &str,

@@ -17,11 +17,11 @@ use std::{
 };
 use tokio::{sync::broadcast, task::JoinSet};
 
-/// Number of changes that a slow host may be behind. A host that is further behind is told to read all lists anew, and the
-/// resources that it has subscribed to.
+/// Number of changes that may wait to be told to a slow host. A host that is further behind is told to read all lists
+/// anew, and the resources that it has subscribed to.
 const WAITING: usize = 64;
 
-/// Tells hosts that something has changed: the content of a resource, or a list.
+/// Sender by which a program tells hosts that something has changed: the content of a resource, or a list.
 ///
 /// ```
 /// use agents_mcp as mcp;
@@ -44,7 +44,7 @@ enum Change {
 }
 
 impl Changes {
-    /// Creates a way to tell of changes, for [`Serve::changes`](super::Serve::changes).
+    /// Creates the sender, which [`Serve::changes`](super::Serve::changes) takes.
     pub fn new() -> Self {
         Changes(broadcast::channel(WAITING).0)
     }
@@ -87,11 +87,11 @@ impl fmt::Debug for Changes {
     }
 }
 
-/// Subscriptions of one host.
+/// Session of one host: its subscriptions, and the level of its log.
 pub(super) struct Session {
     subscriptions: Mutex<BTreeSet<String>>,
     level: AtomicU8,
-    /// Task that tells the host of changes. It ends with the session.
+    /// Task that tells the host of changes, once it was started. It ends with the session.
     told: OnceLock<JoinSet<()>>,
 }
 
@@ -104,7 +104,7 @@ impl Session {
         }
     }
 
-    /// Returns the lowest level of the log that the host wants to hear of.
+    /// Returns the lowest level of messages in the log that the host wants to get.
     pub(super) fn level(&self) -> u8 {
         self.level.load(SeqCst)
     }
@@ -165,7 +165,7 @@ impl Session {
     }
 }
 
-/// Tells the host of changes until it leaves.
+/// Tells the host of changes until it closes the session.
 async fn tell(
     session: Weak<Session>,
     peer: Peer<RoleServer>,

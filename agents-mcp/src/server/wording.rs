@@ -22,7 +22,7 @@ pub(super) fn no_resource(uri: &str) -> ErrorData {
     ErrorData::resource_not_found(offers_no("resource", uri, lists), None)
 }
 
-/// `lists` are the requests that say which there are.
+/// Error of a request for something that the server does not have; `lists` are the requests that say what it has.
 fn offers_no(kind: &str, name: &str, lists: &str) -> String {
     format!("this server has no {kind} `{name}`; ask it which it has with {lists}")
 }
@@ -57,7 +57,8 @@ pub(super) fn calls(agent: &str, tool: &str) -> String {
 
 // ---- approvals ----
 
-/// `effect` is what the call does, if the tool says so; `place` is where calls can be approved.
+/// Answer to a call that was not run, since it needs approval. `effect` is what the call does, if the tool says so;
+/// `place` is where calls can be approved.
 pub(super) fn needs_approval(effect: Option<&str>, place: Option<&str>) -> String {
     let effect = effect.map_or_else(String::new, |effect| format!(" ({effect})"));
     let way = match place {
@@ -69,7 +70,7 @@ pub(super) fn needs_approval(effect: Option<&str>, place: Option<&str>) -> Strin
 
 pub(super) const NOT_ALLOWED: &str = "the person at the host did not allow it";
 
-/// Question to a person. `effect` is what the call does, if the tool says so.
+/// Question to the person at a host whether a call may run. `effect` is what the call does, if the tool says so.
 pub(super) fn allow(tool: &str, effect: Option<&str>, args: &str) -> String {
     match effect {
         Some(effect) => format!("Allow `{tool}`, which {effect}?"),
@@ -77,7 +78,7 @@ pub(super) fn allow(tool: &str, effect: Option<&str>, args: &str) -> String {
     }
 }
 
-/// Title of the box to tick.
+/// Title of the box that a person ticks to allow a call.
 pub(super) const ALLOW: &str = "Allow this call";
 
 // ---- the person at a host ----
@@ -126,7 +127,7 @@ pub(super) fn lends_without_tools() -> ModelError {
     refused("the host's model cannot call tools; give the agent a model, or no tools")
 }
 
-/// `error` is that of a request for the host's model.
+/// Error of an agent that the host's model drives; `error` is that of the request to the host.
 pub(super) fn model_failed(error: ServiceError) -> ModelError {
     let (kind, why) = match error {
         ServiceError::McpError(said) => (
@@ -149,7 +150,7 @@ fn refused(why: &str) -> ModelError {
     ModelError::new(ModelErrorKind::Refused, why)
 }
 
-/// Sentence of the system prompt for an answer with a schema.
+/// Sentence of the system prompt that asks for an answer that follows a schema.
 pub(super) fn answer_with(schema: &impl Display) -> String {
     format!("Answer with JSON alone, which follows this schema:\n{schema}")
 }

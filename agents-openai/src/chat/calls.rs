@@ -3,7 +3,7 @@
 use super::wire;
 use agents_core::model::{ToolCall, prompted};
 
-/// The calls of a reply that is being read.
+/// The tool calls of a reply that is being read.
 #[derive(Default)]
 pub(super) struct Calls(Vec<Building>);
 
@@ -17,7 +17,7 @@ impl Calls {
         self.0.is_empty()
     }
 
-    /// Adds a call that the server sent as a whole.
+    /// Adds a tool call that the server sent as a whole.
     pub(super) fn push(&mut self, call: &wire::Call<'_>) {
         let function = call.function.as_ref();
         self.0.push(Building {
@@ -32,7 +32,7 @@ impl Calls {
         });
     }
 
-    /// Adds a fragment to the call that it belongs to, or begins a call with it.
+    /// Adds a fragment to the tool call that it belongs to, or begins a call with it.
     pub(super) fn add(&mut self, piece: &wire::Call<'_>) {
         let function = piece.function.as_ref();
         let name = function.map_or("", |function| &*function.name.text);

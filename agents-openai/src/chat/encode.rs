@@ -18,16 +18,17 @@ use agents_core::model::{
 use serde_json::json;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The content of the history's slot: messages as JSON, each with a comma after it.
+/// Encoded conversation, kept between requests in the slot of the history: messages as JSON, each with a comma after
+/// it.
 #[derive(Default)]
 struct Encoded {
-    /// Fingerprint of the tools that the prompt describes; `None` if the server takes them.
+    /// Fingerprint of the tools that the prompt describes; `None` if the server takes tools.
     prompted: Option<u64>,
     message_count: usize,
     messages: Vec<u8>,
 }
 
-/// Encodes the body of a request.
+/// Encodes the body of a request as JSON.
 pub(crate) fn body(
     template: &RequestTemplate,
     request: &Request<'_>,
@@ -69,8 +70,8 @@ pub(crate) fn body(
 }
 
 impl Encoded {
-    /// Encodes the new messages. Starts over if the kept bytes were made for other tools, or cover more messages than
-    /// there are.
+    /// Encodes the messages that are new since the last request. It starts over if the kept bytes were made for other
+    /// tools, or cover more messages than there are.
     fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], able: Capabilities) {
         let prompted = (!able.tools).then(|| fingerprint(request));
         if self.prompted != prompted || self.message_count > messages.len() {
@@ -91,7 +92,8 @@ impl Encoded {
         self.message_count = messages.len();
     }
 
-    /// Describes the tools, in front of the first message; returns the messages that are left.
+    /// Describes the tools in front of the first message, for a model that takes none by the API; returns the messages
+    /// that are left.
     fn push_instructions<'m>(
         &mut self,
         request: &Request<'_>,

@@ -9,5 +9,5 @@ mod wire;
 pub(crate) use encode::body;
 pub use reply::ChatReply;
 
-/// Name under which reasoning is kept that goes back to the server.
+/// Name under which a reply keeps the reasoning that goes back to the server with the next request.
 const PROVIDER: &str = "openai-chat";

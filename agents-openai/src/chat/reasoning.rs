@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 #[derive(Default)]
 pub(super) struct Reasoning {
     text: String,
-    /// Name of the field of the reply that held the text.
+    /// Name of the field in which the server sent the text, and in which it gets the text back.
     field: Option<&'static str>,
     details: Vec<Map<String, Value>>,
 }
 
 impl Reasoning {
-    /// Adds a fragment of text from the field of this name.
+    /// Adds a fragment of the reasoning's text, which came in the field of this name.
     pub(super) fn push(&mut self, field: Option<&'static str>, piece: &str) {
         self.text.push_str(piece);
         self.field = self.field.or(field);
@@ -28,7 +28,7 @@ impl Reasoning {
         self.text.is_empty() && self.details.is_empty()
     }
 
-    /// Adds details of the reasoning. The fragments of one detail are joined.
+    /// Adds details of the reasoning, as some gateways send them. The fragments of one detail are joined.
     pub(super) fn push_details(&mut self, details: Vec<Map<String, Value>>) {
         for detail in details {
             let same = |held: &&mut Map<String, Value>| {
@@ -59,7 +59,7 @@ impl Reasoning {
     }
 }
 
-/// Adds the texts of a fragment to the texts of the detail, and takes over its other values.
+/// Adds a fragment to a detail of the reasoning: its texts are joined, and its other values replace those before.
 fn join(held: &mut Map<String, Value>, piece: Map<String, Value>) {
     for (key, value) in piece {
         let is_text = matches!(&*key, "text" | "summary" | "data");
@@ -73,7 +73,7 @@ fn join(held: &mut Map<String, Value>, piece: Map<String, Value>) {
     }
 }
 
-/// Encodes the field by which the server gets its reasoning back.
+/// Encodes the field in which the server gets its reasoning back.
 pub(super) fn put_back(out: &mut Vec<u8>, thinking: &Thinking, kept: &str) {
     let (field, value) = match kept.split_once('=') {
         Some((field, value)) => (field, Some(value)),

@@ -12,10 +12,10 @@ use std::{borrow::Cow, fmt};
 pub(super) struct Chunk<'a> {
     #[serde(borrow)]
     pub(super) choices: Option<Vec<Choice<'a>>>,
-    /// Usage, parsed apart: one that cannot be read is no reason to lose a reply.
+    /// JSON of the counts of tokens, which is parsed apart: counts that cannot be read are no reason to lose a reply.
     #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    /// Usage as Groq sends it at the end of a stream.
+    /// Field in which Groq sends the counts of tokens at the end of a stream.
     #[serde(borrow)]
     pub(super) x_groq: Option<Groq<'a>>,
     #[serde(borrow)]
@@ -34,12 +34,12 @@ pub(super) struct Choice<'a> {
     /// Message in a document. Perplexity's streams repeat there what was said so far.
     #[serde(borrow)]
     pub(super) message: Option<Said<'a>>,
-    /// Next fragment of the message, in a stream.
+    /// Next fragment of the message; only in a stream.
     #[serde(borrow)]
     pub(super) delta: Option<Said<'a>>,
     #[serde(borrow)]
     pub(super) finish_reason: Option<Cow<'a, str>>,
-    /// Usage of the choice, where Moonshot sends it.
+    /// Counts of tokens within the choice, where Moonshot sends them.
     #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -76,7 +76,7 @@ pub(super) struct Call<'a> {
 pub(super) struct Function<'a> {
     #[serde(borrow, default)]
     pub(super) name: Text<'a>,
-    /// Arguments as written, since parsed numbers would be rounded.
+    /// Arguments of the call as the server wrote them, since parsed numbers would be rounded.
     #[serde(borrow)]
     pub(super) arguments: Option<&'a RawValue>,
 }
@@ -99,9 +99,9 @@ pub(super) struct Usage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Details>,
-    /// Cached tokens as DeepSeek counts them.
+    /// Number of tokens read from the cache, where DeepSeek counts them.
     prompt_cache_hit_tokens: Option<u64>,
-    /// Cached tokens as Moonshot counts them.
+    /// Number of tokens read from the cache, where Moonshot counts them.
     cached_tokens: Option<u64>,
 }
 
@@ -112,8 +112,8 @@ struct Details {
 }
 
 impl Usage {
-    /// Reads the counts of a server; `None` if one of them is not a number of tokens. In that case nothing is known of
-    /// the usage.
+    /// Reads the counts of tokens that a server sent; `None` if one of them is not a number of tokens. In that case
+    /// nothing is known of the usage.
     pub(super) fn of(json: &RawValue) -> Option<agents_core::model::Usage> {
         let usage: Usage = serde_json::from_str(json.get()).ok()?;
         Some(usage.read())

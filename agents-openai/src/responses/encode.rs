@@ -11,17 +11,17 @@ use agents_core::model::{Capabilities, Content, Media, Message, Request, Thinkin
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
-/// The content of the history's slot: items as JSON, each with a comma after it.
+/// Encoded conversation, kept between requests in the slot of the history: items as JSON, each with a comma after it.
 #[derive(Default)]
 struct Encoded {
     message_count: usize,
     items: Vec<u8>,
-    /// Declarations of the tools, as the request offers them; `tools` has them as they are sent.
+    /// Declarations of the tools in the JSON of the run; `tools` has them in that of the server.
     declared: String,
     tools: String,
 }
 
-/// Encodes the body of a request.
+/// Encodes the body of a request as JSON.
 pub(crate) fn body(
     template: &RequestTemplate,
     request: &Request<'_>,
@@ -122,7 +122,8 @@ fn push(out: &mut Vec<u8>, message: &Message) {
     }
 }
 
-/// Encodes the items of a reply in the order in which they came: reasoning has to stand in front of its text or call.
+/// Encodes a reply of the model as items, in the order in which they came: reasoning has to stand in front of its text
+/// or call.
 fn assistant(out: &mut Vec<u8>, content: &str, thinking: Option<&Thinking>, calls: &[ToolCall]) {
     let kept = thinking.and_then(|thinking| thinking.opaque(PROVIDER));
     let order: Vec<&RawValue> = kept
@@ -169,7 +170,7 @@ fn text(out: &mut Vec<u8>, role: &str, content: &str) {
     out.extend_from_slice(b"},");
 }
 
-/// Encodes content: a text, or parts if there are images or files.
+/// Encodes the content of a message: a text, or parts if there are images or files.
 fn parts(out: &mut Vec<u8>, content: &Content) {
     if content.media.is_empty() {
         return put(out, &content.text);

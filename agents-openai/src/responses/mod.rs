@@ -7,11 +7,11 @@ mod wire;
 pub(crate) use encode::body;
 pub use reply::ResponsesReply;
 
-/// Name under which reasoning is kept that goes back to the server.
+/// Name under which a reply keeps the reasoning that goes back to the server with the next request.
 const PROVIDER: &str = "openai-responses";
 
-/// Marks the place of the text among the items of a reply.
+/// Mark for the place of the text in the order of a reply's items.
 const MESSAGE: &str = "message";
 
-/// Marks the place of a call among the items of a reply.
+/// Mark for the place of a call in the order of a reply's items.
 const CALL: &str = "call";

@@ -26,9 +26,9 @@ use serde_json::value::RawValue;
 /// ```
 #[derive(Default)]
 pub struct ResponsesReply {
-    /// Items of the reply that are complete.
+    /// Items of the reply that have arrived completely.
     items: Items,
-    /// Text of the items that are still arriving.
+    /// Text of the items that are still arriving, as far as it has come.
     text: String,
     thinking: String,
     refusal: String,
@@ -37,14 +37,14 @@ pub struct ResponsesReply {
     usage: Option<Usage>,
 }
 
-/// Items of a reply, in their order.
+/// Complete items of a reply, in their order.
 #[derive(Default)]
 struct Items {
     text: String,
     thinking: String,
     refusal: String,
     calls: Vec<ToolCall>,
-    /// Items in their order, as JSON: a mark for the text and for each call, and every other item as it came.
+    /// Order of the items, as JSON: a mark for the text and for each call, and every other item as it came.
     order: Vec<String>,
     has_reasoning: bool,
 }
@@ -160,7 +160,7 @@ impl Format for ResponsesReply {
 }
 
 impl ResponsesReply {
-    /// Reads the whole reply, as it comes in one document or at the end of a stream.
+    /// Reads the JSON of a whole reply, which comes in one document or at the end of a stream.
     fn response(&mut self, json: &[u8]) -> Result<(), Problem> {
         let response: Response<'_> =
             serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;

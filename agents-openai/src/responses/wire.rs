@@ -25,7 +25,7 @@ pub(super) struct Response<'a> {
     #[serde(borrow)]
     pub(super) output: Option<Vec<&'a RawValue>>,
     pub(super) incomplete_details: Option<Incomplete>,
-    /// Usage, parsed apart: one that cannot be read is no reason to lose a reply.
+    /// JSON of the counts of tokens, which is parsed apart: counts that cannot be read are no reason to lose a reply.
     #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -82,8 +82,8 @@ struct Details {
 }
 
 impl Usage {
-    /// Reads the counts of a server; `None` if one of them is not a number of tokens. In that case nothing is known of
-    /// the usage.
+    /// Reads the counts of tokens that a server sent; `None` if one of them is not a number of tokens. In that case
+    /// nothing is known of the usage.
     pub(super) fn of(json: &RawValue) -> Option<agents_core::model::Usage> {
         let usage: Usage = serde_json::from_str(json.get()).ok()?;
         Some(usage.read())

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl<'a> Search<'a, '_> {
-    /// Returns the best of the values found.
+    /// Returns the best of the values that were found in the text, or an error if several are equally good.
     pub(super) fn choose(mut self) -> Result<Found, ReadError> {
         if self.found.iter().any(|found| !found.thinking) {
             self.found.retain(|found| !found.thinking);
@@ -62,7 +62,8 @@ impl<'a> Search<'a, '_> {
         Ok(found)
     }
 
-    /// Returns text beside the value that may belong to it. Thinking and repetitions of the value are ignored.
+    /// Returns text beside the chosen value that may belong to it; reading then is uncertain. Thinking and repetitions
+    /// of the value are ignored.
     fn lost(&self, best: usize) -> Option<&'a str> {
         let raw: &'a str = self.raw;
         if self.found.len() == 1 && self.thoughts.is_empty() {
@@ -126,7 +127,7 @@ impl<'a> Search<'a, '_> {
         Ok(())
     }
 
-    /// Gathers several values into a list, if a list is wanted and each value became a list of one.
+    /// Makes one list of the values that were found, if the schema wants a list and each value became a list of one.
     fn gather(&mut self) {
         if self.found.len() > 1 && self.found.iter().all(|found| found.kind == Kind::Object) {
             self.join(|list| {

@@ -2,7 +2,8 @@
 
 use super::is_currency;
 
-/// Returns true if a mark beside the number makes another value of it: `<5`, `5+`, `– 5`, `5-`, `(5)`.
+/// Returns true if a mark beside a number gives it another value: `<5`, `5+`, `– 5`, `5-`, `(5)`. Such a number is not
+/// taken.
 pub(super) fn qualified(head: &str, tail: &str) -> bool {
     const DASHES: [char; 6] = ['-', '−', '–', '—', '‐', '‑'];
     let compared = head.trim_end_matches('=');
@@ -31,7 +32,7 @@ pub(super) fn qualified(head: &str, tail: &str) -> bool {
     bare(head) == "(" && bare(tail) == ")"
 }
 
-/// Returns true if a factor follows the number: `10k`, `2 million`.
+/// Returns true if a factor follows the number: `10k`, `2 million`. Such a number is not taken.
 pub(super) fn scaled(rest: &str) -> bool {
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || is_currency(c) || c == '-');
     let word: String = rest.chars().take_while(|c| c.is_alphabetic()).collect();

@@ -12,7 +12,8 @@ use super::table::{DIALECTS, Wrapper};
 use super::text::Cursor;
 use super::tools::Tools;
 
-/// Reads the calls inside a wrapper; the cursor stops before its closing marker.
+/// Reads the calls inside a wrapper, such as `<tool_call>`, in whatever syntax they are. The cursor stops before the
+/// wrapper's closing marker.
 pub(super) fn read(
     cursor: &mut Cursor<'_, '_>,
     wrapper: &Wrapper,

@@ -1,10 +1,11 @@
 //! Call that was read, before it is reported.
 
-/// Call of a declared tool; its arguments are JSON unless they came damaged.
+/// Call of a declared tool that was found in a text; its arguments are JSON unless the model damaged them.
 pub(super) struct Call {
     pub(super) name: String,
     pub(super) arguments: String,
-    /// `true` if the arguments are the text of the whole call, since it holds more than arguments of the tool.
+    /// `true` if `arguments` is the text of the whole call. This is so if the call holds more than the tool's
+    /// arguments, which must not be lost.
     pub(super) in_full: bool,
 }
 
@@ -17,7 +18,8 @@ impl Call {
         }
     }
 
-    /// Creates a call that keeps its whole text, since it holds more than arguments and nothing may be dropped here.
+    /// Creates a call whose `arguments` are its whole text, since it holds more than the tool's arguments and nothing
+    /// may be lost.
     pub(super) fn in_full(name: &str, text: &str) -> Self {
         Self {
             in_full: true,

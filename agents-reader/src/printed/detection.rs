@@ -15,27 +15,28 @@ use super::table::{
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
-/// Number of bytes that one look may examine without using up the allowance.
+/// Number of bytes that each search for a call may examine for free, before it uses up the allowance of the whole text.
 const FREE_WORK: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mode {
     Speech,
-    /// Thinking, until one of these markers.
+    /// The scanner is in the model's thinking, until one of these markers.
     Thinking(&'static [&'static str]),
-    /// Text after a call, where its closing marker and surplus brackets may follow.
+    /// The scanner is right after a call, where its closing marker and surplus brackets may follow.
     Closing,
 }
 
-/// Result of a look at one place: the next step of the scanner.
+/// Next step of the scanner, after one place of the text was examined.
 pub(super) enum Step {
-    /// Content of the message up to this offset.
+    /// The text up to this offset is content of the message.
     Say(usize),
-    /// Content in which no call was found, up to the first offset; the second number is the cost of the look.
+    /// The text up to the first offset is content: no call begins there. The second number is how many bytes were
+    /// examined in vain.
     Failed(usize, usize),
-    /// A marker up to this offset, which is no content.
+    /// The text up to this offset is a marker, and no content.
     Drop(usize),
-    /// The header of a message, or the marker that ends a header, up to this offset.
+    /// The text up to this offset is the header of a message, or the marker that ends a header.
     Header(usize),
     Think {
         to: usize,
@@ -48,24 +49,24 @@ pub(super) enum Step {
         syntax: Syntax,
         calls: Vec<Call>,
     },
-    /// Call of a tool that is not declared. It is printed in the tags that a family of models, such as Qwen or GLM,
-    /// uses for calls.
+    /// The call names a tool that is not declared. It is printed in the tags that a family of models, such as Qwen or
+    /// GLM, uses for calls.
     Undeclared {
         to: usize,
         syntax: Syntax,
         call: Call,
     },
-    /// The end of the markers and brackets that belong to the call before.
+    /// The markers and brackets that belong to the call before have ended.
     Closed,
 }
 
-/// Input of a look besides the text.
+/// State of the scanner at the place that is examined: what decides whether a call may begin there.
 pub(super) struct Look<'a> {
     pub(super) tools: Tools<'a>,
     pub(super) place: &'a Place,
-    /// `true` if only text in a wrapper is a call.
+    /// `true` if only text in a wrapper is a call, as within unclosed thinking.
     pub(super) wrapped_only: bool,
-    /// `true` if the allowance of the search for calls is used up.
+    /// `true` if the allowance of the search for calls is used up, so that the rest is content.
     pub(super) exhausted: bool,
 }
 
@@ -157,7 +158,7 @@ impl Look<'_> {
         self.found(cursor, after, wrapper.syntax.around(body), calls)
     }
 
-    /// Finds a complete call whose only error is its name:
+    /// Finds a complete call of a tool that is not declared, without any other error:
     /// `<tool_call>{"name": "attic", "arguments": {}}</tool_call>`.
     fn undeclared(&self, from: Cursor<'_, '_>, wrapper: &Wrapper) -> Option<Step> {
         let mut cursor = from;
@@ -178,7 +179,7 @@ impl Look<'_> {
         })
     }
 
-    /// Returns the calls, unless there are none or they are quoted.
+    /// Returns the step for the calls that were found, unless there are none or they are quoted.
     pub(super) fn found(
         &self,
         from: Cursor<'_, '_>,
@@ -272,7 +273,7 @@ impl Look<'_> {
         whole.then(|| self.found(cursor, inside, syntax, found))?
     }
 
-    /// Reads `f({"n":5})` on a line of its own.
+    /// Reads a call such as `f({"n":5})` that stands on a line of its own.
     fn name(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         if self.wrapped_only || self.exhausted || self.place.in_code() {
             return None;
@@ -314,7 +315,7 @@ fn thinking(cursor: Cursor<'_, '_>, ends: &[&str]) -> Step {
     Step::Thought(after.at)
 }
 
-/// Reads closing markers of calls. They may be doubled, cut off, or belong to another family of models.
+/// Reads markers that close calls. They may be doubled, cut off, or belong to another family of models.
 fn closing(cursor: Cursor<'_, '_>) -> Step {
     let mut after = cursor;
     if after.eat("}") || after.eat("]") {
@@ -334,7 +335,7 @@ fn closing(cursor: Cursor<'_, '_>) -> Step {
     Step::Closed
 }
 
-/// Moves the cursor past all closing markers of calls.
+/// Moves the cursor past all markers at its place that close calls.
 fn past_close<'c, 't>(cursor: Cursor<'c, 't>) -> Cursor<'c, 't> {
     let mut after = cursor;
     let mut past = cursor;
@@ -347,19 +348,20 @@ fn past_close<'c, 't>(cursor: Cursor<'c, 't>) -> Cursor<'c, 't> {
     }
 }
 
-/// Returns true if only space or a marker follows on this line, so that the text is no sentence.
+/// Returns true if only space or a marker follows on this line, so that the call before is not part of a sentence.
 fn ends_line(mut cursor: Cursor<'_, '_>) -> bool {
     cursor.skip_while(|c| c.is_whitespace() && c != '\n');
     matches!(cursor.peek(), None | Some(b'\n' | b'<' | b'[' | b';'))
 }
 
-/// Returns true if only space follows in this message.
+/// Returns true if only space follows up to the end of this message.
 fn ends_message(mut cursor: Cursor<'_, '_>) -> bool {
     cursor.skip_space();
     cursor.peek().is_none() || MESSAGE_END.iter().any(|end| cursor.looking_at(end))
 }
 
-/// Returns the length of the content at the beginning of `rest`. No call or marker can begin after its first character.
+/// Returns the length of the text at the beginning of `rest` that is surely content: no call or marker begins within
+/// it.
 fn plain_len(rest: &str) -> usize {
     let mut chars = rest.char_indices();
     let Some((_, first)) = chars.next() else {

@@ -11,10 +11,10 @@ use crate::surroundings::runs_on;
 
 const NAMES: &[&str] = &["name", "tool_name", "function", "tool"];
 const ARGUMENTS: &[&str] = &["arguments", "parameters", "args", "input"];
-/// Keys that stand around the name and arguments or beside them.
+/// Keys of a call's JSON that hold neither its name nor its arguments.
 const OTHERS: &[&str] = &["type", "id", "tool_call_id", "tool_calls"];
 
-/// Reads everything between a wrapper's opening and its end.
+/// Reads the calls in JSON between a wrapper's opening and its end.
 pub(super) fn in_wrapper(
     cursor: &mut Cursor<'_, '_>,
     wrapper: &Wrapper,
@@ -53,7 +53,7 @@ pub(super) fn in_wrapper(
     }
 }
 
-/// Reads a flawless call of a tool that is not declared, and returns the call and its end.
+/// Reads a flawless call of a tool that is not declared. Returns the call and its end.
 pub(super) fn undeclared(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Option<(Call, usize)> {
     if cursor.peek()? != b'{' {
         return None;
@@ -67,19 +67,20 @@ pub(super) fn undeclared(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Option<(Ca
     (is_one && arguments.starts_with('{')).then(|| (Call::new(&name, arguments.to_owned()), end))
 }
 
-/// Result of reading bare JSON.
+/// Result of reading JSON that stands in the text without a wrapper.
 pub(super) enum Bare {
     Calls {
         end: usize,
         body: Body,
         calls: Vec<Call>,
     },
-    /// Data up to this offset, which is no call.
+    /// The JSON up to this offset is data, and no call.
     Data(usize),
     Prose,
 }
 
-/// Reads JSON without a wrapper. Only a declared name tells a call from data.
+/// Reads JSON without a wrapper: a call, data, or the beginning of prose. Only the name of a declared tool tells a call
+/// from data.
 pub(super) fn bare(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Bare {
     let text = cursor.text;
     if !may_be_call(cursor, tools) {
@@ -128,7 +129,7 @@ fn run_on(rest: &str) -> usize {
     }
 }
 
-/// Returns true if the first key could be that of a call.
+/// Returns true if the first key of the JSON could be that of a call; other JSON is not examined further.
 fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
     if cursor.eat("[") {
         cursor.skip_space();
@@ -162,13 +163,13 @@ fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
     known || tools.get(key).is_some()
 }
 
-/// Degree of certainty that the surroundings give.
+/// Certainty that JSON is a call, by the text around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
-    /// The text is in a wrapper, which marks a call. A name alone is then a call without arguments.
+    /// The JSON is in a wrapper, which marks a call. A name alone is then a call without arguments.
     Wrapped,
     Bare,
-    /// The text ends inside the call.
+    /// The text ends inside the JSON, so that its arguments may be incomplete.
     CutOff,
 }
 
@@ -179,7 +180,7 @@ fn of_value(value: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
     }
 }
 
-/// Reads the calls of a list, whatever stands between them or is missing.
+/// Reads the calls of a list, even if commas are missing or other text stands between them.
 fn of_values(list: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
     let calls = objects(list).flat_map(|(object, closed)| {
         let trust = if closed && trust == Trust::CutOff {
@@ -192,7 +193,7 @@ fn of_values(list: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
     (Body::Json, calls.collect())
 }
 
-/// Returns the objects of a list, each with true if it is closed.
+/// Returns the objects of a list, each with `true` if its closing bracket is there.
 fn objects(list: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = list;
     std::iter::from_fn(move || {
@@ -289,7 +290,7 @@ fn of_members(
     (Body::NameKeyed, calls)
 }
 
-/// Returns true if no other member than the one at `at` could be an argument.
+/// Returns true if the member at `at` is the only one of the object that could hold an argument.
 fn stands_alone(members: &[Member<'_>], at: usize, object: &str) -> bool {
     let others = members.iter().enumerate().filter(|&(n, _)| n != at);
     let runs_on = json::balanced_end(object).is_some_and(|end| runs_on(&object[end..]));
@@ -299,7 +300,7 @@ fn stands_alone(members: &[Member<'_>], at: usize, object: &str) -> bool {
             .all(|(_, member)| is_one_of(&[NAMES, OTHERS], member))
 }
 
-/// Returns the arguments that stand beside the name, or an empty object.
+/// Returns, as one JSON object, the arguments that stand beside the name and not in a member of their own.
 fn flat(members: &[Member<'_>]) -> String {
     let mut object = Object::default();
     for Member { key, value, .. } in members {
@@ -310,7 +311,7 @@ fn flat(members: &[Member<'_>]) -> String {
     object.into_json()
 }
 
-/// Returns the text of the arguments, which some models print as a string.
+/// Returns the text of the arguments. Some models print them as a string that holds JSON, which is then unpacked.
 fn arguments(raw: &str, object: &str, trust: Trust) -> Option<String> {
     match raw.as_bytes().first() {
         Some(b'"') => {
@@ -357,7 +358,7 @@ fn with_rest<'t>(members: &[Member<'t>], at: usize, object: &'t str) -> &'t str 
     }
 }
 
-/// Returns the text beside the name, if it is not all members.
+/// Returns the text beside the name if it is not made of members only: then it is an argument without a key.
 fn text_beside(members: &[Member<'_>], name: usize, object: &str) -> Option<String> {
     let end = inside(object);
     with_letters(object.get(members.last()?.end..end)?)?;
@@ -372,7 +373,7 @@ fn inside(object: &str) -> usize {
     object.strip_suffix('}').unwrap_or(object).len()
 }
 
-/// Returns the text if it is more than brackets and commas.
+/// Returns the text if it has letters or digits, and `None` if it is only brackets, commas and space.
 fn with_letters(text: &str) -> Option<&str> {
     text.contains(char::is_alphanumeric).then_some(text)
 }

@@ -10,10 +10,11 @@ use super::schema;
 use super::text::Cursor;
 use super::tools::Tools;
 
-/// Marks that enclose a string, by generation. Text inside is literal.
+/// Marks that enclose a string in Gemma's calls; each generation of the models has its own. Text inside is literal.
 const QUOTES: &[&str] = &["<|\"|>", "<escape>"];
 
-/// Reads `call:` with a name and braces; `close` ends the wrapper. The prefix may be missing.
+/// Reads a call of Gemma: `call:` with a name and braces. The prefix may be missing; `close` is the marker that ends
+/// the wrapper.
 pub(super) fn call(
     cursor: &mut Cursor<'_, '_>,
     close: &'static str,
@@ -68,7 +69,7 @@ impl Leaves for Arguments<'_> {
         }
     }
 
-    /// Skips space, except before text without quotes, where it may belong to the text.
+    /// Skips space after a colon, except before text without quotes, where it may belong to the text.
     fn skip_after_colon(&self, cursor: &mut Cursor<'_, '_>) {
         let mut value = *cursor;
         value.skip_space();
@@ -128,7 +129,7 @@ impl Arguments<'_> {
         self.up_to_close(cursor).map(quoted)
     }
 
-    /// Reads a value without quotes: a word of JSON, or text that lost its quotes.
+    /// Reads a value without quotes: `true`, `null`, a number, or text that lost its quotes.
     fn bare(&self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String> {
         let start = *cursor;
         let word = cursor.take_while(|c| !matches!(c, ',' | '}' | ']' | '<'));
@@ -173,7 +174,7 @@ impl Arguments<'_> {
         Some(quoted(text.trim_matches([' ', '\t'])))
     }
 
-    /// Reads the rest of a wrapper as one unclosed string, without the brace that closes the call.
+    /// Reads the rest of a wrapper as one string without a closing mark. The brace that closes the call is left out.
     fn up_to_close<'t>(&self, cursor: &mut Cursor<'_, 't>) -> Option<&'t str> {
         let end = cursor.text.find(cursor.at, self.close)?;
         let text = cursor.text.slice(cursor.at, end);
@@ -198,7 +199,7 @@ impl Arguments<'_> {
         cursor.looking_at(":") && schema::property(self.schema, key).is_some()
     }
 
-    /// Returns the place of the comma if a string runs on into `, key:` at its end.
+    /// Returns the place of the comma if a string runs on into a next key at its end: `, key:`.
     fn next_key(&self, string: &str) -> Option<usize> {
         let comma = string.rfind(',')?;
         let key = string[comma + 1..].trim().strip_suffix(':')?.trim();
@@ -206,7 +207,8 @@ impl Arguments<'_> {
     }
 }
 
-/// Returns the inside of a string as JSON, with the missing escapes added. Invalid escapes are taken literally.
+/// Returns the inside of a string as a JSON string, with the missing escapes added. Invalid escapes are taken
+/// literally.
 fn unescaped(inside: &str) -> String {
     let mut json = String::from("\"");
     let mut escaped = false;

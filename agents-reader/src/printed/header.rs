@@ -8,7 +8,8 @@ use super::syntax::Syntax;
 use super::table::{MESSAGE, MESSAGE_END};
 use super::text::Cursor;
 
-/// Maximum length of a header; other text that begins like a header must not be held back.
+/// Maximum length of a message's header in bytes; a longer text that begins like a header is content, and is not held
+/// back.
 const MAX_LEN: usize = 256;
 
 impl Look<'_> {
@@ -47,7 +48,7 @@ impl Look<'_> {
     }
 }
 
-/// Reads a message to a tool as a call, unless the message holds a call in tags.
+/// Reads a message that its header addresses to a tool as a call of that tool, unless the message holds a call in tags.
 fn addressed(mut cursor: Cursor<'_, '_>, tool: &Declared<'_>) -> Option<Step> {
     cursor.skip_space();
     if cursor.looking_at("<atem:") {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::text::Text;
 
-/// Returns true if a text is one whole JSON value.
+/// Returns true if a text is one whole, valid JSON value.
 pub(super) fn intact(raw: &str) -> bool {
     serde_json::from_str::<&RawValue>(raw).is_ok()
 }
@@ -51,7 +51,8 @@ pub(super) fn stops_inside_value(raw: &str) -> bool {
     }
 }
 
-/// Returns the end of a bracketed value, and true if the text stops inside a string instead.
+/// Returns the end of a bracketed value, or `None` if it is not closed. The flag is true if the text stops inside a
+/// string.
 fn balance(raw: &str) -> (Option<usize>, bool) {
     let mut open = Vec::new();
     let mut quote = None;
@@ -93,7 +94,7 @@ fn balance(raw: &str) -> (Option<usize>, bool) {
     (None, quote.is_some())
 }
 
-/// Key of an object, with the text of its value.
+/// Key of an object, with the text of its value as it stands.
 pub(super) struct Member<'t> {
     pub(super) key: Cow<'t, str>,
     pub(super) value: &'t str,
@@ -147,7 +148,7 @@ fn space(raw: &str) -> usize {
     raw.len() - raw.trim_start().len()
 }
 
-/// Returns a key, and the length up to the end of its colon.
+/// Returns the key at the beginning of the text, and the length up to the end of its colon.
 fn key(raw: &str) -> Option<(Cow<'_, str>, usize)> {
     let (key, used) = match raw.as_bytes()[0] {
         b'"' | b'\'' => {

@@ -9,13 +9,13 @@ pub(super) fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// Number as JSON writes it; its digits are never recomputed.
+/// Number as JSON writes it; its digits are those of the text and are never recomputed.
 pub(super) enum Number<'t> {
     Integer(Cow<'t, str>),
     Fraction(Cow<'t, str>),
 }
 
-/// Reads a number, also in people's spellings: `007`, `+5`, `.5`, `5.`.
+/// Reads a number, also in people's spellings: `007`, `+5`, `.5`, `5.`. Returns `None` for other text.
 pub(super) fn number(raw: &str) -> Option<Number<'_>> {
     let (minus, digits) = match raw.strip_prefix('-') {
         Some(digits) => (true, digits),

@@ -48,7 +48,7 @@ use serde_json::Value;
 pub use self::stream::Stream;
 pub use self::syntax::Syntax;
 
-/// Declaration of a tool that the model may call.
+/// Declaration of a tool that the model may call; only calls of declared tools are found.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared<'a> {
     /// Name of the tool that may be called.
@@ -57,7 +57,7 @@ pub struct Declared<'a> {
     pub schema: &'a Value,
 }
 
-/// A tool call found in text.
+/// A tool call that was found in the text of a model.
 ///
 /// ```
 /// use agents_reader::printed::{Declared, Syntax, read};
@@ -90,7 +90,7 @@ pub struct PrintedCall {
 pub struct Printed {
     /// Text that is neither a call nor thinking, its white space unchanged.
     pub content: String,
-    /// Text that the model printed between markers of thinking.
+    /// Text that the model printed between markers of thinking; `None` if there is none.
     pub thinking: Option<String>,
     /// Tool calls, in the order in which they were printed.
     pub calls: Vec<PrintedCall>,

@@ -42,8 +42,9 @@ pub(super) fn call(
     Some((body, vec![Call::new(tool.name, arguments)]))
 }
 
-/// Reads the object at the cursor, as it stands. Valid JSON may hold anything; damaged JSON ends at the first of
-/// `borders`. An object that is cut off inside a value is none: part of an argument must not pass for the whole.
+/// Reads the JSON object at the cursor as it stands, as the arguments of a call. Valid JSON may hold anything; damaged
+/// JSON ends at the first of `borders`. If an object is cut off inside a value, the result is `None`: part of an
+/// argument must not pass for the whole.
 pub(super) fn arguments(cursor: &mut Cursor<'_, '_>, borders: &[&'static str]) -> Option<String> {
     if cursor.peek()? != b'{' {
         return None;

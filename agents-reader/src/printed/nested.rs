@@ -6,18 +6,18 @@
 use super::json_scalars::quoted;
 use super::text::Cursor;
 
-/// Keys and scalars as a syntax prints them.
+/// Keys and scalars in the notation of one syntax, such as Python's. Lists and objects are read alike for all of them.
 pub(super) trait Leaves {
-    /// True if a closing bracket also closes the forgotten ones inside it.
+    /// `true` if a closing bracket also closes the forgotten ones inside it.
     const FORGIVING: bool = false;
 
-    /// Reads a key, without its colon.
+    /// Reads a key of an object, without its colon.
     fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String>;
 
     /// Reads a value that is no list or object, as JSON. `depth` counts the brackets around it.
     fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String>;
 
-    /// Moves past space that is no part of a value.
+    /// Moves past the space after a colon that is no part of a value.
     fn skip_after_colon(&self, cursor: &mut Cursor<'_, '_>) {
         cursor.skip_space();
     }
@@ -28,7 +28,7 @@ pub(super) trait Leaves {
     }
 }
 
-/// Reads the value at the cursor as JSON.
+/// Reads the value at the cursor, with all that it contains, and returns it as JSON.
 pub(super) fn value(cursor: &mut Cursor<'_, '_>, leaves: &mut impl Leaves) -> Option<String> {
     let mut json = String::new();
     let mut open: Vec<u8> = Vec::new();
@@ -78,7 +78,7 @@ pub(super) fn value(cursor: &mut Cursor<'_, '_>, leaves: &mut impl Leaves) -> Op
     }
 }
 
-/// Returns the depth that is left once this byte has closed a bracket.
+/// Returns the number of brackets that stay open once this byte has closed one; `None` if it closes none.
 fn closes<L: Leaves>(open: &[u8], byte: u8, _leaves: &L) -> Option<usize> {
     match open.iter().rposition(|close| *close == byte)? {
         depth if L::FORGIVING || depth + 1 == open.len() => Some(depth),
@@ -93,7 +93,7 @@ fn descend(cursor: &mut Cursor<'_, '_>, open: &mut Vec<u8>, json: &mut String, c
     json.push(if close == b'}' { '{' } else { '[' });
 }
 
-/// Returns true if the text so far ends with a value, not with the start of one.
+/// Returns true if a comma must come before the next value: the JSON so far ends with a value.
 fn needs_comma(json: &str) -> bool {
     !json.is_empty() && !json.ends_with(['[', '{', ':', ','])
 }
@@ -102,7 +102,7 @@ fn close_all(json: &mut String, open: &[u8]) {
     json.extend(open.iter().rev().map(|close| written(*close)));
 }
 
-/// Returns the closing bracket in JSON; tuples become lists.
+/// Returns the closing bracket as JSON writes it; a tuple's `)` becomes `]`.
 fn written(close: u8) -> char {
     if close == b'}' { '}' } else { ']' }
 }

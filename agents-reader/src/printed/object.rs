@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::json_scalars::quoted;
 
-/// Object in the making; the last value of a repeated key counts.
+/// JSON object that is built member by member; the last value of a repeated key counts.
 #[derive(Default)]
 pub(super) struct Object {
     members: Vec<(String, String)>,
@@ -12,7 +12,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// Sets a member to a value that is JSON already.
+    /// Sets a member to a value that is given as JSON text.
     pub(super) fn set(&mut self, key: &str, json: String) {
         match self.places.get(key) {
             Some(&place) => self.members[place].1 = json,

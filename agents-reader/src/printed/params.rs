@@ -11,7 +11,7 @@ use super::table::{Dialect, Wrapper};
 use super::text::Cursor;
 use super::tools::Tools;
 
-/// Reads one call after another.
+/// Reads the calls of a wrapper whose parameters are in tags, one call after another.
 pub(super) fn calls(
     cursor: &mut Cursor<'_, '_>,
     dialect: &Dialect,
@@ -90,7 +90,7 @@ fn arguments(
     }
 }
 
-/// Reads a value and its end tag, which may be missing.
+/// Reads the value of a parameter and its end tag, which may be missing.
 fn value<'t>(cursor: &mut Cursor<'_, 't>, dialect: &Dialect, wrapper: &Wrapper) -> Option<&'t str> {
     let from = cursor.at;
     let text = cursor.text;
@@ -111,7 +111,7 @@ fn value<'t>(cursor: &mut Cursor<'_, 't>, dialect: &Dialect, wrapper: &Wrapper) 
     take(cursor, end, 0)
 }
 
-/// Removes the one line break that some families of models print at each end of a value.
+/// Removes the one line break that some families of models print at each end of a parameter's value.
 fn unpadded(raw: &str) -> &str {
     let raw = raw.strip_prefix('\n').unwrap_or(raw);
     raw.strip_suffix('\n').unwrap_or(raw)

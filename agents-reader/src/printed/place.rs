@@ -2,22 +2,23 @@
 
 use super::text::Cursor;
 
-/// State of the content so far. It follows every character, so it does not depend on how the text was cut.
+/// State of the content up to the place that is examined: whether it is in code, in a fence or at the start of a line.
+/// It follows every character, so it does not depend on how the text was cut.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// True until content has been read.
+    /// Is `true` until content has been read.
     start: bool,
-    /// Last character, or none after a marker.
+    /// Last character of the content; `None` right after a marker.
     previous: Option<char>,
-    /// True if only space stands before on this line.
+    /// `true` if only space stands before this place on its line.
     blank_line: bool,
-    /// True if an odd number of single backticks stands before on this line.
+    /// `true` inside a code span: an odd number of single backticks stands before on this line.
     in_ticks: bool,
-    /// True inside a fenced block.
+    /// Is `true` inside a fenced block of code.
     in_fence: bool,
-    /// Number of backticks right before.
+    /// Number of backticks right before this place.
     ticks: u8,
-    /// Bracket right before, space aside.
+    /// Bracket right before this place, if space is ignored.
     bracket: Option<char>,
     message: Message,
     data: Option<Data>,
@@ -25,13 +26,13 @@ pub(super) struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Message {
-    /// Family of models that prints no headers before messages.
+    /// The family of models prints no headers before messages, so none are looked for.
     None,
     Opening,
     Inside,
 }
 
-/// State inside JSON that is no call, and that contains no call.
+/// State inside a piece of JSON that is data: it is no call, and contains no call.
 #[derive(Clone, Copy, Debug)]
 struct Data {
     depth: usize,
@@ -55,7 +56,7 @@ impl Default for Place {
     }
 }
 
-/// Updates of the state, character by character.
+/// Updates of the state for each character that is read.
 impl Place {
     pub(super) fn say(&mut self, content: &str) {
         content.chars().for_each(|char| self.say_char(char));
@@ -135,7 +136,7 @@ impl Place {
         }
     }
 
-    /// Records that a marker or a call was taken out at this place.
+    /// Records that a marker or a call was taken out of the content at this place.
     pub(super) fn cut(&mut self) {
         self.start = false;
         self.previous = None;
@@ -152,7 +153,7 @@ impl Place {
     }
 }
 
-/// Questions about the place.
+/// Questions about the place, by which a possible call is told from an example or from prose.
 impl Place {
     pub(super) fn starts_text(&self) -> bool {
         self.start
@@ -172,7 +173,7 @@ impl Place {
         }
     }
 
-    /// Returns true if nothing but a header stands before this place in its message.
+    /// Returns true if nothing but a header stands before this place in its message, so that a call may begin here.
     pub(super) fn opens_message(&self) -> bool {
         self.message == Message::Opening
     }
@@ -181,7 +182,7 @@ impl Place {
         self.in_fence || self.in_ticks
     }
 
-    /// Returns true if JSON at this place is not a part of something else.
+    /// Returns true if JSON at this place stands by itself, and is no part of a word, of data or of code.
     pub(super) fn stands_free(&self) -> bool {
         let apart = self.previous.is_none_or(char::is_whitespace);
         apart && self.data.is_none() && !self.in_fence

@@ -9,7 +9,7 @@ use super::table::CALL_METHOD;
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
-/// Reads one call after another, in brackets or not, with commas or line breaks.
+/// Reads calls in Python's syntax one after another, in brackets or not, with commas or line breaks between.
 pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Vec<Call> {
     let bracketed = cursor.eat("[");
     let mut calls = Vec::new();
@@ -32,8 +32,8 @@ pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Vec<Call> 
     calls
 }
 
-/// Reads calls of declared tools without other text between: `f(n=5)`, also as `f.call(n=5)`, with semicolons or line
-/// breaks. The cursor stops behind the last of them.
+/// Reads calls of declared tools in Python's syntax, without other text between: `f(n=5)`, also as `f.call(n=5)`, with
+/// semicolons or line breaks. The cursor stops behind the last of them.
 pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Option<Vec<Call>> {
     let mut calls = Vec::new();
     loop {
@@ -55,15 +55,16 @@ pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Optio
     }
 }
 
-/// Arguments in a call's parentheses.
+/// Arguments in the parentheses of a call in Python's syntax.
 enum Arguments {
     Named(Object),
-    /// Single object, as JSON.
+    /// The call has one argument, an object that is given as JSON.
     Object(String),
 }
 
 impl Arguments {
-    /// Creates the call of a tool with these arguments; `text` is the text of the call.
+    /// Creates the call of a tool with these arguments. `text` is the text of the whole call, which is kept if an
+    /// argument has no parameter.
     fn of(self, tool: &Declared<'_>, text: &str) -> Call {
         match self {
             Self::Named(object) if tool.lacks_one_of(&object) => Call::in_full(tool.name, text),
@@ -137,7 +138,7 @@ pub(super) fn literal(raw: &str) -> Option<String> {
     (cursor.at == text.len()).then_some(json)
 }
 
-/// Leaves of Python; JSON's words are understood too.
+/// Keys and scalars as Python writes them; JSON's words, such as `true`, are understood too.
 struct Literals;
 
 impl Leaves for Literals {
@@ -210,7 +211,7 @@ fn escape(cursor: &mut Cursor<'_, '_>, text: &mut String) -> Option<()> {
     Some(())
 }
 
-/// Reads `\u` with four digits, or a surrogate pair of two such escapes.
+/// Reads the digits of `\u` in a string: four, or a surrogate pair of two such escapes.
 fn unicode(cursor: &mut Cursor<'_, '_>) -> Option<char> {
     let high = hex(cursor, 4)?;
     if !(0xD800..0xDC00).contains(&high) {

@@ -40,12 +40,12 @@ impl<'a> Scanner<'a> {
         self.out.thinking = Some(String::new());
     }
 
-    /// Walks as far as unfinished text allows, and returns the place reached.
+    /// Reads an unfinished text as far as more text could not change the result. Returns the offset reached.
     pub(super) fn advance(&mut self, text: &str) -> usize {
         self.walk(&Text::new(text, false))
     }
 
-    /// Reads the rest of the text.
+    /// Reads the rest of the text, which is complete now.
     pub(super) fn finish(&mut self, text: &str) {
         self.walk(&Text::new(text, true));
         if matches!(self.mode, Mode::Thinking(_)) && !self.wrapped_only {
@@ -98,7 +98,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Performs the steps found by the detection.
+/// Carries out the steps that the detection has found: adds content, thinking and calls to the result.
 impl Scanner<'_> {
     fn take(&mut self, text: &Text<'_>, at: usize, step: Step) -> usize {
         match step {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::json_scalars::{Number, number, quoted};
 use super::python;
 
-/// Types that a schema allows; empty if the schema does not restrict them.
+/// JSON types that a schema allows for a parameter; empty if the schema does not restrict them.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub(super) struct Types {
     null: bool,
@@ -21,7 +21,7 @@ pub(super) struct Types {
 const MAX_REFERENCES: usize = 8;
 
 impl Types {
-    /// Returns the types of one parameter of a tool.
+    /// Returns the types that one parameter of a tool may have.
     pub(super) fn of(tool: &Value, parameter: &str) -> Self {
         let mut types = Self::default();
         if let Some(schema) = property(tool, parameter) {
@@ -57,7 +57,7 @@ impl Types {
         }
     }
 
-    /// Adds the types of the values of an `enum` or `const` without a type.
+    /// Adds the types of the listed values of a schema that has an `enum` or a `const`, and no `type`.
     fn literals(&mut self, schema: &Value) {
         let listed = schema
             .get("enum")
@@ -89,8 +89,8 @@ impl Types {
         }
     }
 
-    /// Returns the JSON that a text means: the narrowest type that the schema allows and the text fits, else a
-    /// string.
+    /// Returns the JSON that a parameter's text means: the narrowest type that the schema allows and the text fits,
+    /// else a string.
     pub(super) fn json(self, raw: &str) -> String {
         let value = raw.trim();
         if value.eq_ignore_ascii_case("null") && (self.null || !self.string) {
@@ -122,7 +122,7 @@ impl Types {
     }
 }
 
-/// Returns the schema of a parameter.
+/// Returns the schema of a tool's parameter; `None` if the tool has none of this name.
 pub(super) fn property<'a>(tool: &'a Value, parameter: &str) -> Option<&'a Value> {
     tool.get("properties")?.get(parameter)
 }

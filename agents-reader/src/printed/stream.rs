@@ -26,12 +26,13 @@ use super::{Declared, Printed};
 pub struct Stream<'a> {
     scanner: Scanner<'a>,
     held: String,
-    /// Number of bytes of held text that may be looked at again. Text is held while a call is incomplete. A look at
-    /// all of it for each chunk would take quadratic time. Arriving text therefore pays for each new look.
+    /// Number of bytes of held text that may be examined again. Text is held while a call is incomplete. Examining all
+    /// of it for each chunk would take quadratic time. Arriving text therefore pays for each new look.
     credit: usize,
 }
 
-/// Credit in bytes that each new byte adds. Each chunk also adds what this number of bytes would add.
+/// Number of bytes that may be examined again for each byte that arrives. Each chunk also adds what this number of
+/// bytes would add.
 const LOOKS_PER_BYTE: usize = 16;
 
 impl<'a> Stream<'a> {
@@ -52,7 +53,7 @@ impl<'a> Stream<'a> {
         self
     }
 
-    /// Adds the next chunk and returns the content that can be shown now.
+    /// Adds the next chunk of the answer and returns the content that can be shown now.
     pub fn push(&mut self, chunk: &str) -> String {
         self.held.push_str(chunk);
         self.credit += LOOKS_PER_BYTE * (chunk.len() + LOOKS_PER_BYTE);
@@ -64,7 +65,7 @@ impl<'a> Stream<'a> {
         self.scanner.take_content()
     }
 
-    /// Ends the answer and returns the rest: `content` is what has not been shown yet.
+    /// Ends the answer and returns all that was read. Its `content` is only what `push` has not returned.
     pub fn finish(mut self) -> Printed {
         self.scanner.finish(&self.held);
         self.scanner.into_printed()

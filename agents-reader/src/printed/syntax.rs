@@ -63,30 +63,30 @@ pub enum Syntax {
     React,
 }
 
-/// Grammars of bodies. Families combine them freely with wrappers, and models confuse them, so any wrapper may hold
-/// any body.
+/// Grammar of what stands inside a wrapper. Families combine grammars freely with wrappers, and models confuse them, so
+/// any wrapper may hold any body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     /// A JSON object, or several, or a list of them: `{"name":"f","arguments":{}}`
     Json,
     /// A JSON object with the name as its key: `{"f":{}}`
     NameKeyed,
-    /// A name, a separator or line break, and its arguments as JSON.
+    /// A name, a separator or line break, and the arguments as JSON.
     Named,
-    /// A name and its arguments as JSON in a fenced block.
+    /// A name and the arguments as JSON in a fenced block.
     Fenced,
-    /// Opening and closing tags around each parameter.
+    /// Syntax with an opening and a closing tag around each parameter.
     Params,
-    /// A name and `<arg_key>`, `<arg_value>` in turn.
+    /// Syntax with a name, then `<arg_key>` and `<arg_value>` by turns.
     Pairs,
-    /// Python calls: `[f(n=5)]`
+    /// Syntax of Python calls: `[f(n=5)]`
     Python,
-    /// A call in Gemma's syntax: `call:f{n:5}`
+    /// Syntax of Gemma's calls: `call:f{n:5}`
     Gemma,
 }
 
 impl Syntax {
-    /// Returns the syntax of this wrapper with this body inside.
+    /// Returns the syntax of a call that this wrapper holds with this grammar inside.
     pub(super) fn around(self, body: Body) -> Self {
         match (self, body) {
             (Self::HermesJson, Body::Params) => Self::QwenXml,
@@ -101,7 +101,7 @@ impl Syntax {
         }
     }
 
-    /// Returns the name used in logs and reports.
+    /// Returns the name of the syntax that logs and reports use, such as `qwen-xml`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::QwenXml => "qwen-xml",

@@ -7,7 +7,7 @@ pub(super) struct Wrapper {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
     pub(super) syntax: Syntax,
-    /// `true` if the opening is itself the first part of the body.
+    /// `true` if the opening marker is itself the first part of the call inside.
     pub(super) keep_open: bool,
 }
 
@@ -69,20 +69,21 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-/// Separators between a name and its JSON arguments.
+/// Separators that models print between a name and its JSON arguments.
 pub(super) const SEPARATORS: &[&str] = &["<｜tool▁sep｜>", "<|tool▁sep|>", "[ARGS]", "[args]"];
 
-/// Opening of Python calls that reach to the end of a message; `CALL_METHOD` is the method that calls a tool there.
+/// Marker that opens Python calls, which reach to the end of a message; `CALL_METHOD` is the method that calls a tool
+/// there.
 pub(super) const PYTHON_TAG: &str = "<|python_tag|>";
 pub(super) const CALL_METHOD: &str = ".call";
 
 /// Markers that may end a message with Python calls.
 pub(super) const PYTHON_TAG_END: &[&str] = &["<|eom_id|>", "<|eot_id|>", "<|end|>"];
 
-/// Language of a fenced block in which Python is a call and no example.
+/// Language of a fenced block whose Python is a call, and not an example.
 pub(super) const CALLS_LANGUAGE: &str = "tool_code";
 
-/// Beginnings of the two lines of a call in words.
+/// Beginnings of the two lines of a call in words: `Action: f`, then `Action Input: {…}`.
 pub(super) const ACTION: &str = "Action:";
 pub(super) const ACTION_INPUT: &str = "Action Input:";
 
@@ -95,9 +96,9 @@ pub(super) struct Dialect {
     pub(super) call_end: &'static str,
     pub(super) param: &'static str,
     pub(super) param_end: &'static str,
-    /// Text after a name in an opening tag.
+    /// Text that ends the name of the tool in an opening tag.
     pub(super) name_end: &'static str,
-    /// `true` if the family of models prints a line break on both sides of a value.
+    /// `true` if the family of models prints a line break on both sides of a parameter's value.
     pub(super) padded: bool,
 }
 
@@ -136,7 +137,7 @@ pub(super) const THINKING: &[(&str, &str)] = &[
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// Tokens that frame messages and are no content.
+/// Tokens that models print around messages, and that are no content.
 pub(super) const FRAMING: &[&str] = &[
     "<｜tool▁calls▁begin｜>",
     "<｜tool▁calls▁end｜>",
@@ -165,11 +166,11 @@ pub(super) const FRAMING: &[&str] = &[
     "<|END_THINKING|>",
 ];
 
-/// Markers of Glimmer's messages: `<|start|>assistant to=NAME<|message|>BODY<|eot|>`.
+/// Marker of a family whose messages have headers: `<|start|>assistant to=NAME<|message|>BODY<|eot|>`.
 pub(super) const MESSAGE: &str = "<|message|>";
 pub(super) const START: &str = "<|start|>";
 pub(super) const MESSAGE_END: &[&str] = &["<|eot|>", "<|eom|>", "<|call|>", "<|start|>"];
 
-/// Markers that end thinking that the prompt opened.
+/// Markers that end thinking whose opening marker was in the prompt, and not in the answer.
 pub(super) const ANY_THOUGHT_END: &[&str] =
     &["</think>", "<channel|>", "[/THINK]", "<|END_THINKING|>"];

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-/// Text as far as it has arrived, with a note if a look at it met its end.
+/// Text as far as it has arrived. It notes when an examination met its end, so that the answer may change.
 ///
 /// This type makes streaming equal to reading the whole text. A grammar does not know about chunks, and asks here. If
 /// an answer depends on the end of an unfinished text, it is discarded. The question is asked again when more text
@@ -15,7 +15,7 @@ pub(super) struct Text<'t> {
     found: RefCell<Vec<Found>>,
 }
 
-/// Last search for a needle, with its result.
+/// Last search for a marker, with its result, so that the same stretch is not searched twice.
 struct Found {
     needle: &'static str,
     from: usize,
@@ -37,18 +37,18 @@ impl<'t> Text<'t> {
         self.all.len()
     }
 
-    /// Starts a new question: from now on, looks at the text are counted anew.
+    /// Starts a new question about the text: the bytes that are examined are counted anew.
     pub(super) fn ask(&self) {
         self.touched.set(false);
         self.work.set(0);
     }
 
-    /// Returns true if the answer may change when more text arrives.
+    /// Returns true if the answer to the question may change when more text arrives.
     pub(super) fn unsettled(&self) -> bool {
         self.touched.get() && !self.finished
     }
 
-    /// Returns the number of bytes that were looked at since the question.
+    /// Returns the number of bytes that were examined since the question began.
     pub(super) fn work(&self) -> usize {
         self.work.get()
     }
@@ -65,7 +65,7 @@ impl<'t> Text<'t> {
         &self.all[from..to]
     }
 
-    /// Returns everything from here on; the caller reports how much of it was used.
+    /// Returns all of the text from this offset on; the caller reports how much of it was used.
     pub(super) fn rest(&self, from: usize) -> &'t str {
         &self.all[from..]
     }
@@ -97,8 +97,8 @@ impl<'t> Text<'t> {
         rest.starts_with(marker.as_bytes())
     }
 
-    /// Returns the next occurrence of a marker. Each marker is searched for only once over the same stretch, so many
-    /// openings without an end stay linear.
+    /// Returns the place of the next occurrence of a marker; `None` if there is none. Each marker is searched for only
+    /// once over the same stretch, so many openings without an end stay linear.
     pub(super) fn find(&self, from: usize, needle: &'static str) -> Option<usize> {
         self.find_first(from, &[needle]).map(|(at, _)| at)
     }
@@ -163,7 +163,7 @@ fn position(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     }
 }
 
-/// Place in a [`Text`].
+/// Place in a [`Text`], at which a grammar reads on.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'c, 't> {
     pub(super) text: &'c Text<'t>,

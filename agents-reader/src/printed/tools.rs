@@ -22,7 +22,7 @@ impl<'a> Tools<'a> {
         find(name).or_else(|| find(name.strip_prefix("functions.")?))
     }
 
-    /// Reads the longest declared name at the cursor, and moves past it.
+    /// Reads the longest name of a declared tool at the cursor, and moves past it.
     ///
     /// A name ends where its word ends, so that `say` is not read from `say_more`.
     pub(super) fn eat_name(self, cursor: &mut Cursor<'_, '_>) -> Option<&'a Declared<'a>> {
@@ -52,7 +52,7 @@ impl<'a> Declared<'a> {
         names.next().is_none().then_some(only.as_str())
     }
 
-    /// Returns true if `object` has a key that the tool does not have.
+    /// Returns true if `object` has a key that is no parameter of the tool.
     pub(super) fn lacks_one_of(&self, object: &Object) -> bool {
         let properties = self.schema.get("properties").and_then(Value::as_object);
         let open = matches!(self.schema.get("additionalProperties"), Some(more) if more != false)
@@ -60,7 +60,7 @@ impl<'a> Declared<'a> {
         !open && properties.is_some_and(|known| object.keys().any(|key| !known.contains_key(key)))
     }
 
-    /// Returns true if `object` lacks a required parameter.
+    /// Returns true if `object` lacks a required parameter of the tool.
     pub(super) fn misses_required_in(&self, object: &Object) -> bool {
         let required = self.schema.get("required").and_then(Value::as_array);
         let mut names = required.into_iter().flatten().filter_map(Value::as_str);

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// Reads a string as another language writes it: `r"a\d"`, `ObjectId("x")`. Returns false if there is none.
+    /// Reads a string in another language's notation: `r"a\d"`, `ObjectId("x")`. Returns false if there is none.
     pub(super) fn of_other_language(&mut self, keyed: bool) -> Result<bool, Failure> {
         if let Some(end) = self.constructed()? {
             self.at = end;
@@ -29,7 +29,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Returns the width of a letter that stands before a string.
+    /// Returns the number of letters before a string's quote, as in `rb"…"`; `None` if there are none.
     fn string_prefix(&mut self) -> Result<Option<usize>, Failure> {
         let rest = &self.bytes[self.at..];
         let width = rest
@@ -50,7 +50,8 @@ impl Parser<'_> {
             .map(|_| width))
     }
 
-    /// Puts the only string of a constructor on the tape. Returns the end of the constructor.
+    /// Reads a call with one string, such as `ObjectId("x")`, as that string. Returns the end of the call; `None` if
+    /// there is none.
     fn constructed(&mut self) -> Result<Option<usize>, Failure> {
         let start = self.at;
         let rest = &self.bytes[start..];
@@ -78,7 +79,7 @@ impl Parser<'_> {
         Ok(Some(close + 2))
     }
 
-    /// Reads a value without quotes: a literal, a number, or words.
+    /// Reads a value without quotes: a literal, a number, or words. `keyed` is true for the value of a member.
     pub(super) fn bare(&mut self, keyed: bool) -> Result<(), Failure> {
         let start = self.at;
         // Numbers as JSON writes them are read at once.
@@ -150,7 +151,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Returns true if the value before has no quotes. In a list, both values may then be one text with a comma
+    /// Returns true if the value before has no quotes either. In a list, both values may then be one text with a comma
     /// inside.
     pub(super) fn follows_bare(&self) -> bool {
         let last = self.tape.nodes.last().map(|last| last.kind);
@@ -164,7 +165,7 @@ impl Parser<'_> {
         self.push(Kind::String, true, start, end);
     }
 
-    /// Returns true if a scalar certainly may end at `at`.
+    /// Returns true if a value without quotes certainly may end at `at`.
     fn delimited(&self, at: usize) -> bool {
         let next = crate::byte_search::skip_space(self.bytes, at);
         match self.bytes.get(next) {
@@ -178,7 +179,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns true for `1,000` in an object, where a key ought to follow the comma.
+    /// Returns true if a comma stands within a number: in `1,000` in an object, where a key ought to follow the comma.
     fn grouped(&self, comma: usize) -> bool {
         let keyed = self.keyed();
         keyed
@@ -252,7 +253,7 @@ impl Parser<'_> {
         Ok(at.min(bytes.len()))
     }
 
-    /// Returns true if a comma belongs to the text, since no member follows it.
+    /// Returns true if a comma belongs to the text without quotes, since no member follows it.
     fn goes_on(&mut self, from: usize) -> Result<bool, ReadError> {
         let next = self.skip_space_ahead(from)?;
         let ends = matches!(

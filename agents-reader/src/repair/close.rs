@@ -3,7 +3,7 @@
 use super::{ChangeKind, Failure, Frame, Kind, Parser, Shape, Want, path, wording};
 
 impl Parser<'_> {
-    /// Reads a closing bracket and decides what it closes.
+    /// Reads a closing bracket and decides which open bracket it closes, if it is of the wrong kind.
     pub(super) fn close(&mut self, bracket: u8) -> Result<Want, Failure> {
         let comma = self.separated;
         let fits = |shape: Shape| match bracket {
@@ -142,7 +142,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns true if the text from `from` closes more brackets than are open up to `outer`. Brackets inside strings
+    /// Returns true if the text from `from` closes more brackets than are open around `outer`. Brackets inside strings
     /// are ignored.
     fn more_closers_than(&mut self, from: usize, outer: usize) -> Result<bool, Failure> {
         let mut depth = outer as isize + 1;
@@ -164,7 +164,7 @@ impl Parser<'_> {
         Ok(depth <= 0)
     }
 
-    /// Closes all open brackets at the end of the text.
+    /// Closes all brackets that are still open at the end of the text, and reports it.
     pub(super) fn close_all(&mut self) {
         if !self.closed_early {
             let call_only = self.frames.len() == 1 && self.frames[0].shape == Shape::Call;
@@ -194,7 +194,7 @@ impl Parser<'_> {
         while self.pop().is_some() {}
     }
 
-    /// Returns true if the text ends with a value that has no end mark: `1` may be the start of 1000.
+    /// Returns true if the text ends with a value that more text could extend: `1` may be the start of 1000.
     fn ends_inside(&self) -> bool {
         self.tape.nodes.last().is_some_and(|last| {
             matches!(last.kind, Kind::Number | Kind::Bare)
@@ -203,8 +203,9 @@ impl Parser<'_> {
         })
     }
 
-    /// Returns true if brackets, commas and colons say that more was to come. A list may have had more items, and a
-    /// value has to follow a comma or a colon. Missing fields of an object are left to its schema.
+    /// Returns true if the brackets, commas and colons at the end of the text say that more was to come. A list may
+    /// have had more items, and a value has to follow a comma or a colon. Missing fields of an object are left to its
+    /// schema.
     fn may_go_on(&self) -> bool {
         let list = self.frames.iter().any(|frame| !frame.keyed());
         let without_value = self.tape.nodes.last().map(|last| last.kind) == Some(Kind::Missing);

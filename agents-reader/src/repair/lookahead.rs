@@ -6,7 +6,7 @@ use crate::{
     error::ReadError,
 };
 
-/// Maximum length of a key in bytes.
+/// Maximum length of a key in bytes; longer text before a colon is no key.
 const MAX_KEY: usize = 120;
 
 /// Marks that end a document wherever they stand outside strings.
@@ -70,7 +70,8 @@ impl Parser<'_> {
         Ok(at)
     }
 
-    /// Returns the place of the next closing quote `mark` within `reach` bytes, on the same line.
+    /// Returns the place of the next closing quote `mark` within `reach` bytes on the same line; `None` if there is
+    /// none.
     pub(super) fn close_quote(
         &mut self,
         from: usize,
@@ -188,7 +189,7 @@ impl Parser<'_> {
         Ok(self.starts_value(value))
     }
 
-    /// Returns true if a value could start at `at`, other than a run of loose words.
+    /// Returns true if a value could start at `at`; a run of loose words is none.
     pub(super) fn starts_value(&self, at: usize) -> bool {
         let rest = &self.bytes[at..];
         match rest.first() {

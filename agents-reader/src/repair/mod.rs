@@ -28,29 +28,29 @@ use super::{
 };
 use quotes::Quote;
 
-/// Result of repairing a text.
+/// Result of repairing a text that is not valid JSON.
 pub(super) struct Repaired<'a> {
     pub(super) tape: Tape<'a>,
     pub(super) log: Log,
-    /// Place where reading stopped.
+    /// Offset at which reading stopped, right after the value.
     pub(super) end: usize,
 }
 
-/// Beginning of the text.
+/// Kind of the place at which the repair of a text begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
-    /// A value.
+    /// The text begins with a whole value.
     Value,
-    /// Members of an object whose brace is missing.
+    /// The members of an object whose opening brace is missing.
     Members,
-    /// Arguments of a call, behind its parenthesis.
+    /// The text begins with the arguments of a call, behind its opening parenthesis.
     Arguments,
 }
 
-/// Reason why repair gave up.
+/// Reason why a text could not be repaired.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// All quotes are escaped: the text is the inside of a string.
+    /// All quotes of the text are escaped: it is the inside of a string.
     Escaped,
     Refused(ReadError),
 }
@@ -61,7 +61,7 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// Repairs the value that starts at `from`.
+/// Repairs the value that starts at `from`, and reports each change.
 pub(super) fn repair<'a>(
     text: &'a str,
     from: usize,
@@ -97,9 +97,9 @@ pub(super) fn repair<'a>(
 enum Shape {
     Object,
     Array,
-    /// A tuple: `(1, 2)`
+    /// A tuple of Python: `(1, 2)`
     Tuple,
-    /// A call: `f(a=1)`
+    /// The arguments of a call: `f(a=1)`
     Call,
 }
 
@@ -107,13 +107,13 @@ enum Shape {
 struct Frame {
     node: u32,
     shape: Shape,
-    /// `true` if the object was opened by `{{`.
+    /// `true` if the object was opened by two braces: `{{`.
     doubled: bool,
-    /// Key whose value is being read, or the last key.
+    /// Index on the tape of the key whose value is being read, or was read last.
     key: u32,
-    /// Number of members or elements so far.
+    /// Number of members or elements that were read so far.
     count: u32,
-    /// Number of values in the bracket that are text without quotes.
+    /// Number of values in the bracket that have no quotes, for the question whether commas belong to a text.
     bare: u32,
 }
 
@@ -123,7 +123,7 @@ impl Frame {
     }
 }
 
-/// Token that the machine wants next.
+/// Token that the parser expects next.
 enum Want {
     Value,
     Key,
@@ -139,15 +139,15 @@ struct Parser<'a> {
     tape: Tape<'a>,
     frames: Vec<Frame>,
     log: Log,
-    /// Number of bytes that looks ahead may still read.
+    /// Number of bytes that the parser may still read ahead, so that damaged text takes linear time.
     allowance: usize,
     /// `true` if the last token was a comma.
     separated: bool,
-    /// `true` if the early end of the text is already among the changes.
+    /// `true` if the early end of the text has been reported.
     closed_early: bool,
-    /// `true` if the braces around the members were left out, so that members may have list marks.
+    /// `true` if the braces around the members are missing, so that members may have list marks.
     loose: bool,
-    /// Number of quotes without an escape inside the string being read.
+    /// Number of quotes without an escape inside the string that is being read.
     inner: u32,
     /// Number of brackets that were of the wrong kind, missing, or too early.
     brackets: u32,
@@ -232,7 +232,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Adds a node for a missing value.
+    /// Adds a node that stands for a missing value, and reads on after it.
     fn missing(&mut self, keyed: bool) -> Want {
         if keyed {
             self.push(Kind::Missing, false, self.at, self.at);
@@ -294,13 +294,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns true if the value just read ends with a mark of its own.
+    /// Returns true if the value just read ends with a mark of its own, such as a quote or a bracket.
     fn closed_before(&self) -> bool {
         let before = self.text[..self.at].trim_end();
         !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_'))
     }
 
-    /// Counts the value just read.
+    /// Counts the value just read in its bracket, and expects what follows a value.
     fn complete(&mut self) -> Want {
         if let Some(frame) = self.frames.last_mut() {
             frame.count += 1;
@@ -393,7 +393,7 @@ impl<'a> Parser<'a> {
             .below(path(&self.tape, &self.frames))
     }
 
-    /// Pays for a look ahead.
+    /// Subtracts bytes that are read ahead from the allowance. Fails if it is used up.
     fn spend(&mut self, bytes: usize) -> Result<(), ReadError> {
         #[cfg(test)]
         super::laws::step(bytes);
@@ -410,7 +410,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Returns the path of the value being read.
+/// Returns the path of the value that is being read, such as `a.b[0]`.
 fn path(tape: &Tape<'_>, frames: &[Frame]) -> String {
     let mut path = String::new();
     for frame in frames {

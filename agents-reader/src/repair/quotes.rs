@@ -1,25 +1,25 @@
 //! Quotation marks that models use.
 
-/// Quotation mark that opened a string.
+/// Quotation mark that opened a string; it decides which mark closes the string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quote {
     Double,
     Single,
     Backtick,
-    /// Three quotes at a time, as in Python.
+    /// Three of these quotes at a time, as in Python.
     Triple(u8),
-    /// “…”
+    /// Curly double quotes: “…”
     CurlyDouble,
-    /// ‘…’
+    /// Curly single quotes: ‘…’
     CurlySingle,
-    /// «…»
+    /// Angled quotes: «…»
     Angled,
-    /// ´…´
+    /// Acute accents in place of quotes: ´…´
     Acute,
 }
 
 impl Quote {
-    /// Returns the mark that opens a string at `at`.
+    /// Returns the quotation mark that stands at `at` and may open a string.
     pub(super) fn open(bytes: &[u8], at: usize) -> Option<Self> {
         let rest = &bytes[at..];
         Some(match *rest.first()? {
@@ -38,7 +38,7 @@ impl Quote {
         })
     }
 
-    /// Returns the length of the mark.
+    /// Returns the length of the quotation mark in bytes.
     pub(super) fn width(self) -> usize {
         match self {
             Self::Double | Self::Single | Self::Backtick => 1,
@@ -84,7 +84,7 @@ impl Quote {
     }
 }
 
-/// Returns true if two backticks stand for an empty string, and do not begin a fence.
+/// Returns true if two backticks stand for an empty string, and are not the beginning of a fence.
 fn empty(rest: &[u8]) -> bool {
     let after = rest[2..].iter().find(|b| !b.is_ascii_whitespace());
     matches!(after, None | Some(b',' | b'}' | b']' | b':'))

@@ -10,13 +10,13 @@ use crate::{
     tape::{Kind, escape_into},
 };
 
-/// String being read. If there was a reason to copy, its text up to `from` is already in the second buffer.
+/// String that is being read. If its text had to change, the part up to `from` is already in the tape's second buffer.
 struct Spelling {
     body: usize,
     from: usize,
-    /// Start of the copy in the second buffer.
+    /// Start of the string's copy in the second buffer; `None` while the string stands unchanged in the text.
     made: Option<usize>,
-    /// `true` if all backslashes of the string are literal.
+    /// `true` if all backslashes of the string are literal, as in a path on Windows.
     literal: bool,
 }
 
@@ -122,8 +122,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a quote that was supplied for this text. A bracket or another quote in the text may have stood outside
-    /// of it.
+    /// Reports a closing quote that was supplied for this text. A bracket or another quote in the text may have stood
+    /// outside of the string.
     pub(super) fn add_quote(&mut self, text: &str, note: &'static str) {
         match text.contains(['{', '}', '[', ']', '"', '\n']) {
             true => self.change_uncertain(ChangeKind::Quotes, note),
@@ -148,7 +148,8 @@ impl Parser<'_> {
             }
     }
 
-    /// Reads a special byte other than a closing quote, and returns the place to go on from.
+    /// Reads a byte inside a string that needs attention, such as a backslash or a control character. Returns the place
+    /// to go on from.
     fn special(&mut self, spelling: &mut Spelling, at: usize, b: u8) -> Result<usize, Failure> {
         let next = match b {
             b'\\' if spelling.literal && !matches!(self.bytes.get(at + 1), Some(b'\\' | b'"')) => {
@@ -203,7 +204,8 @@ impl Parser<'_> {
             if letter.is_ascii_alphabetic() && *next != b'\\')
     }
 
-    /// Starts the copy of the string in the second buffer, unless it has started.
+    /// Starts the copy of the string in the second buffer, unless it has started. A string is copied once its text must
+    /// change.
     fn begin(&mut self, spelling: &mut Spelling) {
         if spelling.made.is_none() {
             spelling.made = Some(self.tape.made.len());
@@ -211,7 +213,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Copies the text up to `to`. The next copy starts at `next`.
+    /// Copies the string's text up to `to` into the second buffer. The next copy starts at `next`.
     fn copy_to(&mut self, spelling: &mut Spelling, to: usize, next: usize) {
         self.begin(spelling);
         self.tape.made.push_str(&self.text[spelling.from..to]);
@@ -260,7 +262,7 @@ impl Parser<'_> {
         self.push(Kind::String, true, start, end);
     }
 
-    /// Returns true if a quote after a comma could open an element: `["a, "b"]`.
+    /// Returns true if a quote after a comma could open the next element of a list: `["a, "b"]`.
     fn opens_element(&self, at: usize, body: usize, width: usize) -> bool {
         self.frames.last().is_some_and(|frame| !frame.keyed())
             && self.text[body..at].trim_end().ends_with(',')
@@ -270,7 +272,7 @@ impl Parser<'_> {
                 .is_some_and(|b| !b.is_ascii_whitespace() && *b != b',')
     }
 
-    /// Returns true if members are read, not elements.
+    /// Returns true if the innermost open bracket holds members, not elements.
     pub(super) fn keyed(&self) -> bool {
         self.frames.last().is_some_and(Frame::keyed)
     }

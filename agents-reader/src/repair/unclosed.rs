@@ -46,7 +46,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Appends text to a string in the second buffer, respelled where needed.
+    /// Appends text to a string in the second buffer, with the escapes that JSON demands.
     pub(super) fn spell(&mut self, body: usize, end: usize) -> Result<(), ReadError> {
         let (mut from, mut at) = (body, body);
         loop {

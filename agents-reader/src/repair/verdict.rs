@@ -6,18 +6,18 @@
 use super::{Failure, Parser, Shape, lookahead::ENDS, quotes::Quote};
 use crate::error::ReadError;
 
-/// Role of a quote inside a string.
+/// Role of a quote that was met inside a string.
 pub(super) enum Verdict {
-    /// End of the string.
+    /// The quote ends the string.
     End,
-    /// Part of the text.
+    /// The quote is a part of the string's text.
     Inner,
-    /// Joint of two strings, with the place where the text goes on: `"a" + "b"`.
+    /// The quote ends one of two joined strings, `"a" + "b"`; the text of the second goes on at this place.
     Joined(usize),
 }
 
 impl Parser<'_> {
-    /// Judges the quote that ends just before `after`, in a key.
+    /// Decides whether the quote that ends just before `after` closes a key.
     pub(super) fn key_verdict(&mut self, after: usize) -> Result<Verdict, Failure> {
         let next = self.skip_space_ahead(after)?;
         Ok(match self.bytes.get(next) {
@@ -27,7 +27,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Judges the quote that ends just before `after`, in a value.
+    /// Decides whether the quote that ends just before `after` closes a value.
     pub(super) fn verdict(&mut self, after: usize, keyed: bool) -> Result<Verdict, Failure> {
         use Verdict::{End, Inner};
         let next = self.skip_space_ahead(after)?;
@@ -81,7 +81,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Judges a quote and a comma, by the member or element that may follow.
+    /// Decides whether a quote with a comma behind it ends the string, by the member or element that may follow.
     fn after_comma(&mut self, from: usize, keyed: bool) -> Result<Verdict, Failure> {
         let next = self.skip_space_ahead(from)?;
         let bytes = self.bytes;
@@ -145,7 +145,7 @@ impl Parser<'_> {
         Ok(rest.len() < 80 && rest.iter().all(|b| word(b) || closes(b)))
     }
 
-    /// Judges a quote and closing brackets, by the text behind them.
+    /// Decides whether a quote with closing brackets behind it ends the string, by the text that follows them.
     fn after_closers(&mut self, from: usize) -> Result<Verdict, Failure> {
         let mut at = from;
         let mut closed = 0;
@@ -186,8 +186,8 @@ impl Parser<'_> {
         Ok(if ends { Verdict::End } else { Verdict::Inner })
     }
 
-    /// Returns the end of a string if the quote at `at` opens a key: `"New York, "gender": …`. The string then ends
-    /// at the comma or line break before the quote.
+    /// Returns the end of a string that lacks its closing quote, if the quote at `at` opens the next key:
+    /// `"New York, "gender": …`. The string then ends at the comma or line break before that quote.
     pub(super) fn opens_key(&mut self, at: usize, body: usize) -> Result<Option<usize>, ReadError> {
         if !self.keyed() {
             return Ok(None);
@@ -207,8 +207,8 @@ impl Parser<'_> {
         ))
     }
 
-    /// Returns the end of JSON with unescaped quotes inside a string. Its brackets have to balance, and the string
-    /// has to close right after.
+    /// Returns the end of a string that holds JSON whose quotes are not escaped. The brackets of that JSON have to
+    /// balance, and the string has to close right after.
     pub(super) fn embedded(&mut self, body: usize, quote: Quote) -> Result<Option<usize>, Failure> {
         let mut at = self.skip_space_ahead(body)?;
         if !matches!(self.bytes.get(at), Some(b'{' | b'['))

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Field, Limits, Rest, Schema, Shape, Types};
 use crate::pattern::Pattern;
 
-/// Compiles a whole schema.
+/// Compiles a JSON Schema, with its references, for reading.
 pub(super) fn compile(schema: &Value) -> Schema {
     let mut compiler = Compiler {
         document: schema,
@@ -21,7 +21,7 @@ pub(super) fn compile(schema: &Value) -> Schema {
     }
 }
 
-/// Schema that holds at a place, possibly together with others.
+/// Schema that holds at a place, perhaps together with others (`allOf`, `$ref`).
 #[derive(Clone, Copy)]
 struct Part<'a> {
     schema: &'a Value,
@@ -32,7 +32,7 @@ struct Part<'a> {
 struct Compiler<'a> {
     document: &'a Value,
     shapes: Vec<Shape>,
-    /// Places that are compiled already, or being compiled; recursion ends here.
+    /// Index of each place of the schema that is compiled already, or being compiled: it is used where the place recurs.
     known: HashMap<Vec<(usize, u8)>, usize>,
 }
 
@@ -75,7 +75,8 @@ impl<'a> Compiler<'a> {
         at
     }
 
-    /// Collects the schema, the schema that it refers to, and the members of its `allOf`, to a depth of 32.
+    /// Collects all schemas that hold at a place: the schema itself, the one that it refers to, and the members of its
+    /// `allOf`, to a depth of 32.
     fn flatten(&self, part: Part<'a>, into: &mut Vec<Part<'a>>, depth: usize) {
         let Some(map) = part.schema.as_object().filter(|_| depth < 32) else {
             if part.schema == &Value::Bool(false) {
@@ -311,7 +312,7 @@ fn is_map(schema: &Value) -> bool {
     closed && of_one_kind && required.is_none_or(Vec::is_empty)
 }
 
-/// Returns true if a schema restricts values at all.
+/// Returns true if a schema restricts values at all, and is not made of annotations only.
 fn asserts(schema: &Value) -> bool {
     const ANNOTATIONS: [&str; 12] = [
         "$ref",

@@ -12,7 +12,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-/// Maximum number of failures that a cluster shows.
+/// Maximum number of failures that a cluster shows one by one.
 pub(super) const SHOWN: usize = 50;
 /// Number of failures from which on a cluster is one step more severe.
 const MANY: u64 = 10;
@@ -24,7 +24,7 @@ const MANY: u64 = 10;
 pub struct FailureCluster {
     /// Id of the cluster, which is the same whenever the cluster is made.
     pub cluster_id: String,
-    /// Tenant whose failures these are.
+    /// Tenant whose failures are in the cluster.
     pub tenant_id: String,
     /// Code of the error; for letters the kind of the failure, in capitals.
     pub code: String,
@@ -34,29 +34,29 @@ pub struct FailureCluster {
     pub agent_name: String,
     /// Severity: by the class of the error, by what it may have done, and by the number of failures.
     pub severity: Severity,
-    /// Status of the cluster.
+    /// Status of the cluster: what a person has said of it.
     pub status: ClusterStatus,
-    /// Number of failures.
+    /// Number of failures in the cluster.
     pub count: u64,
-    /// Number of runs, or of letters, in which they are.
+    /// Number of runs, or of letters, in which the failures are.
     pub runs: u64,
-    /// Time of the first failure.
+    /// Time of the first failure in the cluster.
     pub first_at: Timestamp,
-    /// Time of the last failure.
+    /// Time of the last failure in the cluster.
     pub last_at: Timestamp,
     /// Text of the last failure, without addresses, long numbers and keys.
     pub message: String,
-    /// Principal who has set the status.
+    /// Principal who has set the status; `None` while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triaged_by: Option<String>,
-    /// Time at which the status was set.
+    /// Time at which the status was set; `None` while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triaged_at: Option<Timestamp>,
     /// Number of failures since the status was set; all of them if it was not.
     pub since: u64,
 }
 
-/// Status of a [`FailureCluster`].
+/// Status of a [`FailureCluster`]: what a person has said of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -64,30 +64,30 @@ pub enum ClusterStatus {
     /// No person has said anything of the cluster.
     #[default]
     Open,
-    /// The failures are of no interest.
+    /// The failures are of no interest, as a person has said.
     Dismissed,
-    /// Another person has to look at the failures.
+    /// Another person has to look at the failures, as the first has said.
     Escalate,
-    /// The failures are watched for a while.
+    /// The failures are watched for a while, as a person has said.
     Wait,
 }
 
-/// Failure of a cluster.
+/// Failure of a cluster: a call in a run, or a dead letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LinkedFailure {
-    /// Id of the run, or of the letter.
+    /// Id of the run in which the call failed, or of the letter.
     pub id: String,
     /// Id of the call's receipt; `None` for a letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// Time of the failure.
+    /// Time at which the call or the letter failed.
     pub at: Timestamp,
-    /// Error in words, without addresses, long numbers and keys.
+    /// Error of the failure in words, without addresses, long numbers and keys.
     pub error: String,
 }
 
-/// Failure that belongs to a cluster.
+/// Failure before it is sorted into a cluster.
 pub(super) struct Failed {
     tenant: String,
     code: String,
@@ -150,7 +150,7 @@ impl Failed {
 }
 
 impl FailureCluster {
-    /// Takes over what a principal has said of the cluster.
+    /// Sets the status that a principal has given the cluster.
     pub(super) fn is_triaged(&mut self, triage: &Triage, failures: &[LinkedFailure]) {
         self.status = match triage.status {
             TriageStatus::Dismissed => ClusterStatus::Dismissed,

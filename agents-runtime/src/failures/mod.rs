@@ -15,9 +15,9 @@ use agents_store::{LetterFilter, NewTriage, RunFilter, Triage, TriageStatus};
 use clusters::{Failed, clusters};
 use serde::{Deserialize, Serialize};
 
-/// Number of runs that are looked at, the newest first.
+/// Number of runs, the newest ones, whose failures are looked at.
 const RUNS: u32 = 200;
-/// Number of dead letters that are looked at, the newest first.
+/// Number of dead letters, the newest ones, that are looked at.
 const LETTERS: u32 = 1000;
 
 /// Failures of a store in clusters: lists, shows and triages them. [`Client::failures`] returns them.
@@ -45,14 +45,14 @@ pub struct Failures {
     client: Client,
 }
 
-/// Choice of clusters. The default chooses all of them.
+/// Choice of clusters. The default chooses all of them. A cluster is chosen if it fits each field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailureQuery {
-    /// Clusters of this tenant. A principal of a tenant has no others.
+    /// Chooses clusters of this tenant, if set. A principal of a tenant has no others.
     pub tenant: Option<String>,
-    /// Clusters of this severity.
+    /// Chooses clusters of failures with this severity, if set.
     pub severity: Option<Severity>,
-    /// Clusters with this status.
+    /// Chooses clusters of failures with this status, if set.
     pub status: Option<ClusterStatus>,
 }
 
@@ -60,10 +60,10 @@ pub struct FailureQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FailureClusterDetail {
-    /// The cluster, as lists have it.
+    /// The cluster of failures, as lists have it.
     #[serde(flatten)]
     pub cluster: FailureCluster,
-    /// Notes of whoever has set the status.
+    /// Notes of the principal who has set the status; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
     /// Failures of the cluster, the newest first, at most 50.
@@ -152,7 +152,7 @@ impl Failures {
         found.ok_or_else(|| wording::no_cluster(id))
     }
 
-    /// Returns all clusters that a principal may see, with what was said of them.
+    /// Returns all clusters that a principal may see, with the status that people have set.
     async fn found(
         &self,
         tenant: Option<&str>,
@@ -189,7 +189,7 @@ impl Failures {
         Ok(with.collect())
     }
 
-    /// Returns the failed calls of the newest runs. A journal that cannot be read has none.
+    /// Returns the failed calls of the newest runs. A run whose journal cannot be read has none.
     async fn of_runs(&self, tenant: Option<&str>) -> Result<Vec<Failed>, RuntimeError> {
         let filter = RunFilter {
             tenant: tenant.map(str::to_owned),

@@ -41,18 +41,18 @@ pub struct Letters {
     client: Client,
 }
 
-/// Choice of dead letters. The default chooses the newest 100.
+/// Choice of dead letters. The default chooses the newest 100. A letter is chosen if it fits each field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LetterQuery {
-    /// Dead letters of this tenant. A principal of a tenant has no others.
+    /// Chooses dead letters of this tenant, if set. A principal of a tenant has no others.
     pub tenant: Option<String>,
-    /// Name of the subscriber, or of the run's agent.
+    /// Chooses dead letters of this subscriber, or of runs of this agent, if set.
     pub handler_name: Option<String>,
-    /// Dead letters that died at least this long ago.
+    /// Chooses dead letters that died at least this long ago, if set.
     pub older_than: Option<Duration>,
-    /// Dead letters that died at most this long ago.
+    /// Chooses dead letters that died at most this long ago, if set.
     pub younger_than: Option<Duration>,
-    /// Maximum number of dead letters; 0 for 100, and at most 1000.
+    /// Maximum number of dead letters that are returned; 0 for 100, and at most 1000.
     pub limit: u32,
 }
 
@@ -60,22 +60,22 @@ pub struct LetterQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeadLetter {
-    /// Id of the letter, or of the run.
+    /// Id of the letter, or of the run that is held.
     pub event_id: String,
-    /// Kind of the dead letter.
+    /// Kind of the dead letter: a notification or a run.
     pub kind: DeadLetterKind,
-    /// Name of the notification's type; `None` for a run.
+    /// Name of the notification's type; `None` if the letter is a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_name: Option<String>,
     /// Name of the subscriber, or of the run's agent.
     pub handler_name: String,
     /// Tenant that the notification is about, or that the run works for.
     pub tenant_id: String,
-    /// Kind of the last failure, as a word; for a run the kind of the reason why it is held.
+    /// Kind of the last failure, as a word; for a run the kind of reason for which it is held.
     pub failure: String,
     /// Number of all tries so far; for a run the number of times that a worker took it.
     pub attempts: u64,
-    /// Number of replays so far; 0 for a run.
+    /// Number of replays of the letter so far; 0 for a run.
     pub replays: u32,
     /// Time at which the notification was published, or the run was started.
     pub published_at: Timestamp,
@@ -83,14 +83,14 @@ pub struct DeadLetter {
     pub died_at: Timestamp,
 }
 
-/// Kind of a [`DeadLetter`].
+/// Kind of a [`DeadLetter`]: a notification or a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DeadLetterKind {
-    /// A subscriber has not taken a notification.
+    /// The dead letter is a notification that a subscriber has not taken.
     Notification,
-    /// A run cannot go on.
+    /// The dead letter is a run that cannot go on.
     Run,
 }
 
@@ -104,30 +104,30 @@ pub struct DeadLetterDetail {
     /// Id of the notification, which its subscribers see; `None` for a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification_id: Option<String>,
-    /// Principal who has published the notification, or started the run.
+    /// Principal who has published the notification, or started the run; `None` if nobody was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_by: Option<String>,
     /// Payload of the notification, or input of the run; `None` if it cannot be read, or is not for this principal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Json>,
-    /// Reason why there is no payload.
+    /// Reason why there is no payload; `None` if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_missing: Option<String>,
-    /// Failures, the oldest first, without addresses, long numbers and keys.
+    /// Failures of its tries, the oldest first, without addresses, long numbers and keys.
     pub failure_history: Vec<LetterFailureRecord>,
 }
 
-/// Failure of one try.
+/// Failure of one try to hand a letter to its subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LetterFailureRecord {
-    /// Number of the try among all tries.
+    /// Number of the try among all tries to hand over the letter.
     pub attempt: u64,
-    /// Time of the failure.
+    /// Time at which the try failed.
     pub at: Timestamp,
-    /// Kind of the failure, as a word.
+    /// Kind of the failure, as a word, such as `timed_out`.
     pub failure: String,
-    /// Error in words.
+    /// Error of the try in words, without addresses, long numbers and keys.
     pub error: String,
 }
 
@@ -169,14 +169,14 @@ impl DeadLetter {
     }
 }
 
-/// Letter or run that is looked at.
+/// Dead letter that was found: a letter, or a run.
 enum Found {
     Letter(Box<Letter>, DeadLetter),
     Run(Box<Run>, DeadLetter),
 }
 
 impl Client {
-    /// Returns the dead letters.
+    /// Returns the dead letters of the store, for listing, showing and replaying them.
     pub fn letters(&self) -> Letters {
         Letters {
             client: self.clone(),
@@ -347,14 +347,15 @@ impl Letters {
         Ok(self.client.store().await?.unsubscribe(subscriber).await?)
     }
 
-    /// Returns a dead letter that a principal may see.
+    /// Returns a dead letter; an error if there is none that the principal may see.
     async fn found(&self, id: &str, by: &Principal) -> Result<Found, RuntimeError> {
         self.look(id, by)
             .await?
             .ok_or_else(|| wording::no_letter(id))
     }
 
-    /// Returns a dead letter that a principal may see. One that was replayed already has an error of its own.
+    /// Returns a dead letter that can be replayed; an error if there is none that the principal may see. One that was
+    /// replayed already has an error of its own.
     async fn found_alive(&self, id: &str, by: &Principal) -> Result<Found, RuntimeError> {
         if let Some(found) = self.look(id, by).await? {
             return Ok(found);

@@ -9,12 +9,12 @@ use agents_core::{Json, run::Timestamp, tool::Scope};
 use agents_store::{Letter, LetterFailure};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of failures that a letter keeps: the first ones and the last ones.
+/// Maximum number of failures that are kept for a letter: the first ones and the last ones.
 const MOST: usize = 20;
 const CONTENTS: &str = "notification";
 const FAILURES: &str = "failures of a letter";
 
-/// Contents of a notification.
+/// Contents of a notification, which are stored encrypted.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct NotificationContents {
     pub(crate) payload: Json,
@@ -22,7 +22,7 @@ pub(crate) struct NotificationContents {
 }
 
 impl NotificationContents {
-    /// Encrypts the contents of the notification with this id. Returns them with their wrapped key.
+    /// Encrypts the contents of the notification with this id. Returns them with the wrapped key that encrypts them.
     pub(crate) fn seal(
         &self,
         keyring: &dyn Keyring,
@@ -42,7 +42,7 @@ impl NotificationContents {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failures(pub(crate) Vec<Failure>);
 
-/// Failure of one try.
+/// Failure of one try to hand a letter to its subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     /// Number of the try among all tries of the letter.
@@ -53,7 +53,7 @@ pub(crate) struct Failure {
 }
 
 impl Failures {
-    /// Reads the failures of a letter. Those that cannot be read any more are no failures.
+    /// Reads the failures of a letter. If they cannot be decrypted any more, there are none.
     pub(crate) fn of(letter: &Letter, key: &RunKey) -> Self {
         match letter.failures.is_empty() {
             true => Failures::default(),
@@ -61,7 +61,7 @@ impl Failures {
         }
     }
 
-    /// Adds a failure. If there are too many, one in the middle goes.
+    /// Adds a failure. If there are too many, one in the middle is dropped.
     pub(crate) fn add(&mut self, failure: Failure) {
         if self.0.len() >= MOST {
             self.0.remove(MOST / 2);
@@ -74,7 +74,7 @@ impl Failures {
     }
 }
 
-/// Returns the key of the contents of a letter.
+/// Returns the key that decrypts the contents of a letter.
 pub(crate) fn key_of_letter(
     letter: &Letter,
     keyring: &dyn Keyring,
@@ -83,7 +83,7 @@ pub(crate) fn key_of_letter(
     RunKey::open(keyring, &letter.tenant, &name, &letter.data_key)
 }
 
-/// Returns the name under which the contents of a notification are encrypted.
+/// Returns the name under which the contents of a notification are encrypted, which binds the text to it.
 fn name(notification: &str) -> String {
     format!("notification {notification}")
 }

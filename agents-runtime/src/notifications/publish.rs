@@ -100,7 +100,7 @@ impl Publish {
         self
     }
 
-    /// Stores the notification, and returns its id.
+    /// Stores the notification with a letter to each subscriber, and returns its id.
     async fn store(self) -> Result<String, RuntimeError> {
         let payload = self
             .payload

@@ -6,7 +6,7 @@ use agents_core::{Json, run::Timestamp, tool::Scope};
 use futures_util::future::BoxFuture;
 use std::{fmt, sync::Arc, time::Duration};
 
-/// Default times between the tries: an hour and eleven minutes in all.
+/// Default times between the tries to bring a letter: an hour and eleven minutes in all.
 const RETRIES: [Duration; 5] = [
     Duration::from_secs(1),
     Duration::from_secs(10),
@@ -14,7 +14,7 @@ const RETRIES: [Duration; 5] = [
     Duration::from_secs(10 * 60),
     Duration::from_secs(60 * 60),
 ];
-/// Default time that one try may take.
+/// Default time within which a subscriber has to handle a notification.
 const TRY: Duration = Duration::from_secs(30);
 
 type Take = dyn Fn(Json, Told) -> BoxFuture<'static, Result<(), DeliveryError>> + Send + Sync;
@@ -50,11 +50,11 @@ pub struct Subscriber {
     retries: Vec<Duration>,
     limit: Duration,
     take: Arc<Take>,
-    /// Checks that a payload fits the type.
+    /// Function that checks whether a payload fits the notification's type.
     reads: fn(&Json) -> Result<(), serde_json::Error>,
 }
 
-/// Circumstances in which a subscriber is told of a notification.
+/// Circumstances in which a subscriber is told of a notification, such as the number of the try.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub(super) id: String,
@@ -75,7 +75,7 @@ impl Told {
         &self.scope
     }
 
-    /// Returns the number of this try, from 1. A replay begins anew.
+    /// Returns the number of this try, from 1. After a replay, it begins anew.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -85,7 +85,7 @@ impl Told {
         self.published_at
     }
 
-    /// Returns the principal who has published the notification, if it names one.
+    /// Returns the principal who has published the notification; `None` if it names none.
     pub fn published_by(&self) -> Option<&str> {
         self.published_by.as_deref()
     }
@@ -146,7 +146,7 @@ impl Subscriber {
         self.limit
     }
 
-    /// Returns the time until the next try after this many; `None` if there is none.
+    /// Returns the time until the next try after this many tries; `None` if there is no further one.
     pub(super) fn next_after(&self, tries: u32) -> Option<Duration> {
         let tries = usize::try_from(tries).unwrap_or(usize::MAX);
         self.retries.get(tries.saturating_sub(1)).copied()

@@ -11,12 +11,12 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-/// Time between two looks for letters.
+/// Time between two looks for letters that are due.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Maximum number of letters that a worker has at once.
+/// Maximum number of letters that a worker brings at the same time.
 const AT_ONCE: usize = 16;
 
-/// Failure of a try: its kind, its text, and whether there is another try.
+/// Failure of a try to bring a letter: its kind, its text, and whether there is another try.
 struct Failed {
     kind: LetterFailure,
     error: String,
@@ -75,7 +75,7 @@ impl Runtime {
         Ok(self.client.store().await?.claim_letters(&claim).await?)
     }
 
-    /// Tells a subscriber, and the store how it went.
+    /// Brings a letter to its subscriber, and stores how it went.
     async fn bring(&self, letter: Letter) {
         let span = tracing::info_span!(
             "notification",
@@ -98,7 +98,7 @@ impl Runtime {
         }
     }
 
-    /// Tries to bring a letter, and returns how it ended.
+    /// Makes one try to bring a letter, and returns how it ended.
     async fn tried(&self, letter: &Letter) -> LetterEnd {
         let counters = &self.shared.counters;
         let subscribers = &self.settings.subscribers;
@@ -133,7 +133,7 @@ impl Runtime {
         }
     }
 
-    /// Returns the end of a try that has failed.
+    /// Returns the end of a try that has failed: another try later, or the letter's death.
     async fn failed(
         &self,
         subscriber: &Subscriber,
@@ -191,7 +191,7 @@ impl Runtime {
         }
     }
 
-    /// Tells a subscriber of a notification.
+    /// Calls the code of a subscriber with a notification.
     async fn told(
         &self,
         subscriber: &Subscriber,
@@ -249,14 +249,14 @@ impl Runtime {
     }
 }
 
-/// Returns `true` if no worker has told how the try before this one ended.
+/// Returns `true` if the try before this one was interrupted: no worker has stored how it ended.
 fn is_interrupted(letter: &Letter, key: &RunKey) -> bool {
     let last = Failures::of(letter, key).0.pop();
     let is_told = last.is_some_and(|last| last.attempt + 1 >= letter.fence);
     letter.attempts > 1 && !is_told
 }
 
-/// Returns the end of a try that was none: another worker makes it.
+/// Returns the end of a try that did not take place: another worker makes it.
 fn later(letter: &Letter) -> LetterEnd {
     LetterEnd::Again {
         after: PAUSE * 10,
@@ -265,7 +265,7 @@ fn later(letter: &Letter) -> LetterEnd {
     }
 }
 
-/// Returns what a panic said.
+/// Returns the text with which a subscriber's code has panicked.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -8,23 +8,23 @@ use crate::RuntimeError;
 use agents_core::journal::Entry;
 use std::{collections::HashMap, sync::OnceLock};
 
-/// Dictionary of words that entries have in common. It is a part of the format: with any other dictionary, stored
-/// entries cannot be read.
+/// Dictionary of words that journal entries have in common. It is a part of the format: with any other dictionary,
+/// stored entries cannot be read.
 const WORDS: &[u8] = include_bytes!("words.txt");
 
-/// First byte of packed entries. Entries that are stored as JSON begin with a bracket.
+/// First byte of packed entries, which names their format. Entries that are stored as JSON begin with a bracket.
 const FORMAT: u8 = 1;
 
-/// Minimum length of a piece of the dictionary, in bytes.
+/// Minimum length in bytes of a piece of text that is replaced by its place in the dictionary.
 const SHORTEST: usize = 4;
 
-/// Maximum length of any piece, in bytes.
+/// Maximum length of any piece of packed text, in bytes.
 const LONGEST: usize = 127;
 
-/// Bit that marks a piece of the dictionary, in the byte with the length of the piece.
+/// Bit in the byte with a piece's length which says that the piece is in the dictionary.
 const FOUND: u8 = 0x80;
 
-/// Packs entries, which have to follow each other.
+/// Packs journal entries, which have to follow each other, into few bytes.
 pub(crate) fn pack(entries: &[Entry]) -> Result<Vec<u8>, RuntimeError> {
     let mut packed = vec![FORMAT];
     let mut before = 0;
@@ -89,7 +89,7 @@ pub(crate) fn unpack(bytes: Vec<u8>, after: u64) -> Result<Vec<u8>, RuntimeError
     Ok(json)
 }
 
-/// Parts of an entry that are stored. Its number follows from the entries before it.
+/// Parts of an entry that are stored when it is packed. Its number follows from the entries before it.
 struct Parts<'a> {
     at: u64,
     run: u64,
@@ -97,7 +97,7 @@ struct Parts<'a> {
     fact: &'a str,
 }
 
-/// Returns the parts of an entry: `[seq,at,run,place,fact]`.
+/// Returns the parts of an entry's JSON, `[seq,at,run,place,fact]`; `None` if it is none.
 fn parts(text: &str) -> Option<Parts<'_>> {
     let mut parts = text.strip_prefix('[')?.strip_suffix(']')?.splitn(5, ',');
     parts.next()?;
@@ -112,7 +112,7 @@ fn parts(text: &str) -> Option<Parts<'_>> {
     })
 }
 
-/// Writes a text as pieces: parts of the dictionary, and the text between them.
+/// Writes a text as pieces: places in the dictionary, and the text between them as it is.
 fn said_or_found(packed: &mut Vec<u8>, text: &[u8]) {
     let (mut at, mut said) = (0, 0);
     while at < text.len() {
@@ -136,7 +136,8 @@ fn say(packed: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// Returns the position and the length of the longest piece of the dictionary with which the text begins.
+/// Returns the position and the length of the longest piece of the dictionary with which the text begins; `None` if it
+/// begins with none.
 fn found(text: &[u8]) -> Option<(u16, usize)> {
     let places = places().get(text.first_chunk::<SHORTEST>()?)?;
     let length = |place: u16| {
@@ -148,7 +149,7 @@ fn found(text: &[u8]) -> Option<(u16, usize)> {
     found.max_by_key(|(_, length)| *length)
 }
 
-/// Returns the positions in the dictionary, by the bytes that begin there.
+/// Returns the positions in the dictionary by the four bytes that begin there.
 fn places() -> &'static HashMap<[u8; SHORTEST], Vec<u16>> {
     static PLACES: OnceLock<HashMap<[u8; SHORTEST], Vec<u16>>> = OnceLock::new();
     PLACES.get_or_init(|| {
@@ -163,7 +164,7 @@ fn places() -> &'static HashMap<[u8; SHORTEST], Vec<u16>> {
     })
 }
 
-/// Removes the next piece from `rest`, and returns it.
+/// Removes the next piece from `rest`, and returns its text; `None` if it is broken.
 fn piece<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (head, tail) = rest.split_first()?;
     let length = usize::from(head & !FOUND);
@@ -179,7 +180,7 @@ fn piece<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     (!found.is_empty()).then_some(found)
 }
 
-/// Writes a number, seven bits a byte.
+/// Writes a number in as few bytes as it needs, with seven bits in each.
 fn number(packed: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         packed.push(u8::try_from(number & 0x7f).unwrap_or(0) | 0x80);
@@ -201,7 +202,7 @@ fn read_number(rest: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Returns a number without a sign, which is small if the number is close to zero.
+/// Returns a number with a sign as one without, which is small if the number is close to zero.
 fn zigzag(number: i64) -> u64 {
     (number << 1 ^ number >> 63).cast_unsigned()
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Default number of events in a list.
+/// Maximum number of events in a list, unless the model asks for another.
 const LIMIT: u32 = 20;
 
 /// Range of ages of dead letters, in minutes since they died.

@@ -43,7 +43,7 @@ pub struct UndoRun<'a> {
     run: String,
 }
 
-/// Result of the undo of one execution.
+/// Result of the undo of one execution: whether its effect is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -52,32 +52,32 @@ pub enum UndoOutcome {
     Undone,
     /// The effect of the execution was undone by an earlier undo.
     AlreadyUndone,
-    /// The tool says that its effect cannot be undone, or not how. Nothing was changed.
+    /// The tool says that its effect cannot be undone, or does not say how. Nothing was changed.
     Irreversible {
-        /// Reason, in the words of the tool or of the runtime.
+        /// Reason why the execution cannot be undone, in the words of the tool or of the runtime.
         why: String,
     },
     /// The undo was refused, because something else has changed the same data meanwhile. No value was changed.
     Conflict {
-        /// Description of the change that prevents the undo.
+        /// Description of the change that is in the way of the undo.
         what: String,
     },
     /// The undo has failed, or was denied.
     Failed {
-        /// Text of the error, or of the denial.
+        /// Text of the error with which the undo failed, or of the denial of its approval.
         error: String,
     },
     /// The undo waits for decisions about these requests. Ask for it again when they are decided.
     Pending(Vec<Request>),
-    /// In doubt: the execution, or its undo, may or may not have taken effect.
+    /// The execution, or its undo, is in doubt: nobody knows whether it has taken effect.
     InDoubt {
-        /// Description of what is not known.
+        /// Description of what nobody knows: whether the execution, or its undo, took effect.
         what: String,
     },
 }
 
 impl UndoOutcome {
-    /// Returns `true` if the effect is not there any more.
+    /// Returns `true` if the effect of the execution is gone.
     pub fn is_undone(&self) -> bool {
         matches!(self, UndoOutcome::Undone | UndoOutcome::AlreadyUndone)
     }
@@ -208,7 +208,8 @@ impl Runtime {
         Ok(self.tool_of(run, execution)?.spec().effects == Effects::Writes)
     }
 
-    /// Returns the tool in the version that ran, as the agent of the run has it.
+    /// Returns the tool of this name in the version that ran, as the agent of the run has it; an error if it is not
+    /// there.
     pub(crate) fn tool(
         &self,
         run: &Run,
@@ -220,7 +221,7 @@ impl Runtime {
         agent.profile(&data.scope).find_tool(tool, version)
     }
 
-    /// Returns the tool of an execution of a run, to undo it.
+    /// Returns the tool of an execution of a run, so that it can be undone; an error if it is not there.
     fn tool_of(&self, run: &Opened, execution: &Execution) -> Result<SharedTool, RuntimeError> {
         let (name, version) = (&execution.tool_name, &execution.version);
         let found = self.tool(&run.stored, &run.data, name, version);
@@ -240,7 +241,7 @@ impl Runtime {
         }
     }
 
-    /// Works on the run of an undo until it is over or waits.
+    /// Works on the run of an undo in this process until it is over or waits, and returns what became of it.
     async fn follow(&self, run: &str) -> Result<UndoOutcome, RuntimeError> {
         loop {
             if self.step(run).await? {
@@ -268,7 +269,7 @@ impl Runtime {
         }
     }
 
-    /// Adds the end of an undo to the audit trail of the run whose execution it undoes.
+    /// Adds the end of an undo to the audit trail of the run that had the undone execution.
     pub(crate) async fn undo_is_over(
         &self,
         stored: &Run,
@@ -297,16 +298,16 @@ impl Runtime {
     }
 }
 
-/// Stored run whose executions are undone, with its key and its data.
+/// Stored run whose executions are undone, with its key and its decrypted data.
 struct Opened {
     stored: Run,
     key: RunKey,
     data: RunData,
 }
 
-/// Answer to the request to undo an execution.
+/// Answer to the request that an execution be undone: it was undone before, or a run does it.
 enum Asked {
-    /// The outcome of the undo is known already.
+    /// The outcome of the undo is known already: nothing has to be done.
     Told(UndoOutcome),
     /// The run with this id undoes the execution.
     Run(String),
@@ -336,7 +337,7 @@ impl Client {
         }
     }
 
-    /// Returns the execution with this id, if it is there for this principal.
+    /// Returns the execution with this id; an error if there is none that the principal may see.
     pub(crate) async fn execution(
         &self,
         id: &str,
@@ -347,7 +348,7 @@ impl Client {
         own.ok_or_else(|| crate::wording::no_execution(id))
     }
 
-    /// Decrypts the data of a stored run.
+    /// Decrypts the data of a stored run, such as its scope.
     fn opened(&self, stored: Run) -> Result<Opened, RuntimeError> {
         let key = key_of(&stored, &*self.keys()?)?;
         let data = RunData::of(&stored, &key)?;
@@ -409,7 +410,8 @@ impl Client {
         }
     }
 
-    /// Returns the arguments and the output of an execution as the journal has them. The row shows secrets by their names.
+    /// Returns the exact arguments and output of an execution, from the run's journal. The row shows secrets by their
+    /// names.
     async fn exact(
         &self,
         run: &Run,
@@ -442,7 +444,8 @@ impl Client {
         ))
     }
 
-    /// Stores the run of an undo. The same attempt is the same run; the flag says whether it is new.
+    /// Stores the run of an undo, and returns its id. Asking again for the same attempt returns the same run; the flag
+    /// says whether it is new.
     async fn start_undo(
         &self,
         run: &Run,
@@ -469,7 +472,7 @@ impl Client {
         Ok((stored, is_new))
     }
 
-    /// Returns what became of an undo whose run is over.
+    /// Returns what became of an undo whose run is over, from its journal.
     async fn result_of(&self, run: &str) -> Result<UndoOutcome, RuntimeError> {
         let recorded = self.recorded(run).await?;
         let receipts = recorded
@@ -515,7 +518,7 @@ fn event(
     }
 }
 
-/// Returns the outcome of an undo, from the receipt of its call.
+/// Returns what became of an undo, from the receipt of its call.
 fn told(receipt: &ToolEnvelope, is_doubtful: bool) -> UndoOutcome {
     let failed = |error: String| match is_doubtful {
         true => UndoOutcome::InDoubt { what: error },

@@ -14,7 +14,7 @@ use agents_core::{
 use agents_store::Run;
 
 impl Runtime {
-    /// Returns the agent that undoes an execution of a run of this agent.
+    /// Returns the agent that makes the one call of an undo, with the tool of the run's agent.
     pub(crate) async fn undoes(
         &self,
         run: &Run,
@@ -49,8 +49,8 @@ impl Runtime {
         Ok(OneCall::saying(UNDO, why))
     }
 
-    /// Replaces references to secrets by their values, under names of their own. Under the usual names, the undo looks
-    /// up the secrets of today.
+    /// Replaces references to secrets in a stored value by names of their own, and returns the secrets by these names.
+    /// Under the usual names, the undo looks up the secrets of today.
     async fn restored(&self, value: &Json, data: &RunData) -> Result<(Json, Given), RuntimeError> {
         let none = SecretStore::new();
         let secrets = self.settings.secrets.as_deref().unwrap_or(&none);

@@ -27,7 +27,7 @@ pub struct Deliveries {
     client: Client,
 }
 
-/// Event that a webhook has not been told of.
+/// Event that a webhook has not been told of, with the tries so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookDelivery {
@@ -39,14 +39,14 @@ pub struct WebhookDelivery {
     pub kind: AuditKind,
     /// Id of the run that the event belongs to.
     pub run_id: String,
-    /// Time of the event, by the clock of the store.
+    /// Time at which the event happened, by the clock of the store.
     pub at: Timestamp,
     /// Number of tries to deliver the event so far.
     pub attempts: u32,
     /// Time of the next try; `None` if the event was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_at: Option<Timestamp>,
-    /// Reason why the last try has failed.
+    /// Reason why the last try has failed; `None` before the first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use reqwest::{Client, StatusCode, Url, header::CONTENT_TYPE, redirect::Policy};
 use std::{fmt, time::Duration};
 
-/// Default time within which the other system has to answer.
+/// Default time within which the webhook's receiver has to answer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(15);
 
 /// Delivery over HTTP (feature `webhooks`), with the headers of the Standard Webhooks specification. HTTPS needs the feature
@@ -23,7 +23,7 @@ pub struct HttpDelivery {
 }
 
 impl HttpDelivery {
-    /// Delivers to this address.
+    /// Creates a delivery to this address, whose messages are signed with the secret.
     ///
     /// # Errors
     /// When the address is none of HTTP, or names a user: the signature says who speaks.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebhookMessage {
-    /// Id of the message: the same for each try.
+    /// Id of the message, which is the same for each try to send it.
     pub id: String,
     /// Type of the message, such as `approval.requested`.
     pub kind: String,
@@ -20,7 +20,7 @@ pub struct WebhookMessage {
     pub body: String,
 }
 
-/// Returns the type of the message about an event.
+/// Returns the type of the message that tells of an event of this kind, such as `approval.requested`.
 fn kind_of(kind: AuditKind) -> &'static str {
     match kind {
         AuditKind::Requested => "approval.requested",
@@ -36,7 +36,7 @@ fn kind_of(kind: AuditKind) -> &'static str {
 }
 
 impl WebhookMessage {
-    /// Makes the message about an event, with what is known of its subject now.
+    /// Creates the message about an event, with what is known of its subject now.
     pub(super) async fn of(
         client: &Client,
         webhook: &Webhook,

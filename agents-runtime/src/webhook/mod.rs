@@ -142,7 +142,7 @@ impl DeliveryError {
 }
 
 impl DeliveryError {
-    /// Returns `true` if there is no other try.
+    /// Returns `true` if the event or notification is not tried again.
     pub(crate) fn is_final(&self) -> bool {
         self.is_final
     }

@@ -86,7 +86,8 @@ impl WebhookSecret {
     }
 }
 
-/// Returns `true` if both texts are the same. The time of the comparison does not depend on where they differ.
+/// Returns `true` if both texts are the same. The time of the comparison does not depend on where they differ, so it
+/// tells an attacker nothing.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let differences = one.iter().zip(other).map(|(a, b)| a ^ b);
     one.len() == other.len() && differences.fold(0, |all, one| all | one) == 0

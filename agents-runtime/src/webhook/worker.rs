@@ -7,15 +7,15 @@ use futures_util::future::join_all;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Time between two looks for events.
+/// Time between two looks for events to deliver.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Time that one try may take.
+/// Time that one try to deliver an event may take.
 const TRY: Duration = Duration::from_secs(30);
 /// Maximum number of messages that a worker delivers at the same time.
 const AT_ONCE: u32 = 16;
 
 impl Runtime {
-    /// Delivers the messages of a webhook until `stop` is cancelled.
+    /// Delivers the events of a webhook until `stop` is cancelled.
     pub(crate) async fn deliver(&self, webhook: &Webhook, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let pause = match self.deliver_some(webhook).await {
@@ -82,7 +82,7 @@ impl Runtime {
 }
 
 impl Webhook {
-    /// Returns the end of a try that has failed.
+    /// Returns the end of a try that has failed: another try later, or none.
     fn failed(&self, delivery: &Delivery, error: String, is_final: bool) -> DeliveryEnd {
         let tries = usize::try_from(delivery.attempts).unwrap_or(usize::MAX);
         let next = self.retries.get(tries.saturating_sub(1));

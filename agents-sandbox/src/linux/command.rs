@@ -8,14 +8,16 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// User and group of the programs, inside the box; and outside of it, if the agent runs as root.
+/// Number of the user and group of the programs inside the box; outside of it too, if the agent runs as root.
 pub(super) const NOBODY: u32 = 65_534;
 
-/// Folders in which the programs that make the box are looked for. `PATH` is not asked.
+/// Folders of the host in which the programs that make the box are looked for. `PATH` is not asked, since it may name
+/// other ones.
 const FOLDERS: [&str; 3] = ["/usr/bin", "/bin", "/usr/local/bin"];
 
-/// Script that makes way for bubblewrap. It closes all files that the agent may have left open for its children, since a
-/// folder among them would lead out of the box. Then it opens the filters. Its arguments are the filters and the command.
+/// Script that runs before bubblewrap. It closes all files that the agent may have left open for its children, since a
+/// folder among them would lead out of the box. Then it opens the files with the filters of system calls. Its arguments
+/// are these files and the command.
 const SCRIPT: &str = r#"
 for fd in /proc/self/fd/*; do
     fd=${fd##*/}
@@ -26,18 +28,18 @@ shift 3
 exec "$@"
 "#;
 
-/// Everything that is the same for all boxes of a tool.
+/// Programs, folders and filters with which the boxes of a tool are started; they are the same for all.
 pub(super) struct Launcher {
     bash: PathBuf,
     bwrap: PathBuf,
     pub(super) filters: Filters,
     folders: Vec<Folder>,
-    /// Is `true` if the agent runs as root, and the programs do not.
+    /// Is `true` if the agent runs as root, so that the programs run as another user.
     pub(super) steps_down: bool,
 }
 
 impl Launcher {
-    /// Finds the programs that make a box, checks the folders, and compiles the filters.
+    /// Finds the programs that make a box, checks its folders, and compiles the filters of system calls.
     pub(super) fn find(sandbox: &Sandbox) -> Result<Self, Unenforced> {
         for (name, _) in &sandbox.env {
             if name.is_empty() || name.contains(['=', '\0']) {
@@ -61,7 +63,7 @@ impl Launcher {
         })
     }
 
-    /// Returns the source of a folder that is not what it was when the tool was made, if there is one.
+    /// Returns a mounted folder that was replaced since the tool was made; `None` if there is none.
     pub(super) fn moved(&self) -> Option<&Path> {
         let moved = self.folders.iter().find(|folder| !folder.is_in_place());
         moved.map(|folder| &*folder.source)
@@ -158,7 +160,7 @@ impl Launcher {
     }
 }
 
-/// Arguments of a command, one after the other.
+/// Arguments of the command that starts a box, one after the other.
 #[derive(Default)]
 struct Args(Vec<OsString>);
 
@@ -169,10 +171,10 @@ impl Args {
     }
 }
 
-/// Processes of the box that are not the program's: the first one, and `timeout`.
+/// Number of processes in the box that are not the program's: the first one, and `timeout`.
 const OUR_PROCESSES: u32 = 2;
 
-/// Returns the commands in front of the program that limit it.
+/// Returns the words of the commands that stand in front of the program, and limit it.
 fn limits(sandbox: &Sandbox) -> Vec<String> {
     let cpu = sandbox.cpu_seconds();
     vec![
@@ -197,7 +199,7 @@ pub(super) fn nproc(sandbox: &Sandbox) -> u32 {
     sandbox.processes.saturating_add(OUR_PROCESSES)
 }
 
-/// Finds a program of this machine, which a package of Debian has.
+/// Finds a program of the host in these folders. The error names the package of Debian that has it.
 fn find(name: &str, package: &str, folders: &[&str]) -> Result<PathBuf, Unenforced> {
     let mut paths = folders.iter().map(|folder| Path::new(folder).join(name));
     paths
@@ -205,7 +207,7 @@ fn find(name: &str, package: &str, folders: &[&str]) -> Result<PathBuf, Unenforc
         .ok_or_else(|| Unenforced::new(wording::program_missing(name, package)))
 }
 
-/// Returns `true` if this process acts as root.
+/// Returns `true` if the agent's process acts as root.
 fn is_root() -> bool {
     // The second number is the user in whose name this process acts. If that cannot be read, stepping down is tried.
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

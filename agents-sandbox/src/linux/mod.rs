@@ -13,7 +13,7 @@ use crate::{Job, Ran, Sandbox, SandboxError, Unenforced};
 use command::Launcher;
 use std::path::{Path, PathBuf};
 
-/// Box whose limits this platform enforces, for one program.
+/// Box for one program, after it was checked that this platform enforces its limits.
 pub(crate) struct Ready {
     sandbox: Sandbox,
     program: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Checks the settings and the platform: a first box is started, and looks at itself.
+    /// Checks the settings and the platform: a first box is started, in which a script reports what it finds.
     pub(crate) fn check(sandbox: Sandbox, program: &Path) -> Result<Self, Unenforced> {
         let ready = Ready {
             launcher: Launcher::find(&sandbox)?,
@@ -32,7 +32,7 @@ impl Ready {
         Ok(ready)
     }
 
-    /// Runs the program in a new box.
+    /// Runs the program with this job in a new box.
     pub(crate) async fn run(&self, job: Job) -> Result<Ran, SandboxError> {
         run::run(self, job).await
     }

@@ -13,7 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Script that looks at its box. It gets the program, and then the writable folders.
+/// Script that runs in the first box, and prints what it finds there. Its arguments are the program, and then the
+/// writable folders.
 const SCRIPT: &str = r#"
 while IFS= read -r line; do echo "status $line"; done < /proc/self/status
 while IFS= read -r line; do echo "limit $line"; done < /proc/self/limits
@@ -29,16 +30,16 @@ echo "end"
 if (prlimit --nproc=1:1 /bin/sh -c '/bin/true; :') 2> /dev/null; then echo "forked"; fi
 "#;
 
-/// Time that the first box has.
+/// Time after which the first box is killed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Starts a box that looks at itself, and compares what it finds with what it is meant to be.
+/// Starts a first box in which a script reports what it finds, and compares that with what the settings promise.
 pub(super) fn probe(ready: &Ready) -> Result<(), Unenforced> {
     let found = look(ready)?;
     judge(ready, &found)
 }
 
-/// Returns what the first box says of itself.
+/// Starts the first box, and returns what its script prints.
 fn look(ready: &Ready) -> Result<String, Unenforced> {
     let failed = |why: &str| Unenforced::new(wording::no_box(why));
     let launcher = &ready.launcher;
@@ -86,7 +87,8 @@ fn look(ready: &Ready) -> Result<String, Unenforced> {
     }
 }
 
-/// Waits for the end of the first box, and kills it if it takes too long. What it says fits into a pipe.
+/// Waits for the end of the first box, and kills it if it takes too long. Returns `true` if it has ended by itself.
+/// What it prints fits into a pipe.
 fn has_ended(child: &mut Child) -> bool {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -103,7 +105,7 @@ fn has_ended(child: &mut Child) -> bool {
     }
 }
 
-/// Compares what the first box found with what was asked for.
+/// Compares what the script in the first box has printed with what the settings promise.
 fn judge(ready: &Ready, found: &str) -> Result<(), Unenforced> {
     let sandbox = &ready.sandbox;
     let refused = |text: String| Err(Unenforced::new(text));
@@ -156,7 +158,7 @@ mod tests {
     use super::*;
     use crate::Sandbox;
 
-    /// Returns what a box with these settings says if all is well.
+    /// Returns what the script prints in a box with these settings if everything is enforced.
     fn well(sandbox: &Sandbox) -> String {
         format!(
             "status Uid:\t65534\t65534\nstatus NoNewPrivs:\t1\nstatus Seccomp:\t2\nstatus CapEff:\t0000000000000000\n\

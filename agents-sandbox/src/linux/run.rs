@@ -84,7 +84,7 @@ async fn in_box(ready: &Ready, job: Job) -> Result<Ran, SandboxError> {
     }
 }
 
-/// Waits for the end of the program and of its output.
+/// Waits until the program and its outputs have ended.
 async fn to_its_end(
     running: &mut Running,
     input: &[u8],
@@ -112,7 +112,8 @@ async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
     }
 }
 
-/// Returns the status as one number. bubblewrap tells a signal of the program by a status above 128.
+/// Returns the exit status of a box as one number. bubblewrap tells a signal that ended the program by a status above
+/// 128.
 fn number(status: ExitStatus) -> i32 {
     let by_signal = || status.signal().map_or(1, |signal| 128 + signal);
     status.code().unwrap_or_else(by_signal)

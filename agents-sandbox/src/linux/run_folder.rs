@@ -7,11 +7,12 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Folder of one run on the host: the filters, and the files of the job. It is removed when this value is dropped.
+/// Folder of one box on the host: it has the filters of system calls, and the files of the job. It is removed when this
+/// value is dropped.
 pub(super) struct RunFolder(PathBuf);
 
 impl RunFolder {
-    /// Creates the folder, for `nobody` if the programs run in that name.
+    /// Creates the folder; it belongs to the user `nobody` if the programs run as that user.
     pub(super) fn create(
         filters: &Filters,
         files: &[(String, Vec<u8>)],
@@ -39,22 +40,22 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Returns the folder that the box has as `/input`.
+    /// Returns the folder with the files of the job, which the box has as `/input`.
     pub(super) fn input(&self) -> PathBuf {
         self.0.join("input")
     }
 
-    /// Returns the filter whose system calls kill.
+    /// Returns the file with the filter whose system calls kill the program.
     pub(super) fn killing(&self) -> PathBuf {
         self.0.join("killing")
     }
 
-    /// Returns the filter whose system calls fail.
+    /// Returns the file with the filter whose system calls fail.
     pub(super) fn refusing(&self) -> PathBuf {
         self.0.join("refusing")
     }
 
-    /// Returns the filter that refuses families of sockets.
+    /// Returns the file with the filter that refuses families of sockets.
     pub(super) fn families(&self) -> PathBuf {
         self.0.join("families")
     }

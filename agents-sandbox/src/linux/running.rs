@@ -14,10 +14,10 @@ pub(super) struct Running {
     child: Option<Child>,
 }
 
-/// Longest time that a box which is to be killed is waited for.
+/// Longest time to wait until a box that is to be killed can be killed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time between two looks at a box that is being made.
+/// Time between two checks whether a box that is being made can be killed.
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl Running {
@@ -25,7 +25,7 @@ impl Running {
         Running { child: Some(child) }
     }
 
-    /// Returns the ends of the pipes, which can be taken once.
+    /// Returns the ends of the pipes to the program: its input and outputs. They can be taken once.
     pub(super) fn pipes(
         &mut self,
     ) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
@@ -35,7 +35,7 @@ impl Running {
         }
     }
 
-    /// Waits until the box has ended.
+    /// Waits until the box has ended, and returns its exit status.
     pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
         let Some(child) = &mut self.child else {
             return Err(io::Error::other("the box has ended before"));
@@ -91,8 +91,9 @@ impl Drop for Running {
     }
 }
 
-/// Returns `true` if a box dies with its bubblewrap. Its first process has then started `prlimit` or `timeout`, has asked the
-/// kernel for that, and has taken on the filters of system calls after that.
+/// Returns `true` if killing bubblewrap, the process with this number, kills its box. The first process of the box has
+/// then started `prlimit` or `timeout`, has asked the kernel for that, and has taken on the filters of system calls
+/// after that.
 fn dies_with(bwrap: u32) -> bool {
     let before = filters(bwrap);
     let is_ready = |first: &Process| match (before, filters(first.pid)) {
@@ -108,7 +109,7 @@ fn dies_with(bwrap: u32) -> bool {
         .any(|process| matches!(&*process.name, "prlimit" | "timeout"))
 }
 
-/// Returns how many filters of system calls a process has, where the kernel tells.
+/// Returns how many filters of system calls a process has; `None` if the kernel does not tell.
 fn filters(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let mut lines = status.lines();
@@ -116,7 +117,8 @@ fn filters(pid: u32) -> Option<u32> {
     filters.trim().parse().ok()
 }
 
-/// Returns the children of a process that has one thread. All processes are looked at only if the kernel has no list of them.
+/// Returns the children of a process that has one thread. If the kernel has no list of them, all processes are
+/// searched.
 fn children(of: u32) -> Vec<Process> {
     match fs::read_to_string(format!("/proc/{of}/task/{of}/children")) {
         Ok(pids) => {
@@ -127,14 +129,14 @@ fn children(of: u32) -> Vec<Process> {
     }
 }
 
-/// Returns the children of a process, from all processes of this machine.
+/// Returns the children of a process, which are searched among all processes of this machine.
 fn scanned(of: u32) -> Vec<Process> {
     let mut all = processes();
     all.retain(|process| process.parent == of);
     all
 }
 
-/// Process of this machine, as `/proc` tells it.
+/// Process of this machine, as `/proc` describes it.
 struct Process {
     pid: u32,
     parent: u32,

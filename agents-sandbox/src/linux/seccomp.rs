@@ -66,8 +66,8 @@ const KILLING: &[i64] = &[
     (X32 | 540),
 ];
 
-/// System calls that programs try, and go on without: a second way to every other system call, and memory that no limit
-/// counts.
+/// System calls that fail in a box: programs try them, and go on without. They are a second way to every other system
+/// call, and memory that no limit counts.
 const REFUSING: &[i64] = &[
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -79,18 +79,18 @@ const REFUSING: &[i64] = &[
     libc::SYS_shmget,
 ];
 
-/// `memfd_secret`, whose number is the same on all architectures.
+/// Number of the system call `memfd_secret`, which is the same on all architectures.
 const MEMFD_SECRET: i64 = 447;
 
-/// Bit of the system calls of x32, the second calling convention of `x86_64`.
+/// Bit that marks system calls of x32, the second calling convention of `x86_64`.
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 
 /// System calls that make sockets. Their first argument is the family.
 const SOCKETS: &[i64] = &[libc::SYS_socket, libc::SYS_socketpair];
 
-/// Families of sockets that programs need, and that the network namespace and the mounts keep in the box. Others reach the host of
-/// a virtual machine, or parts of the kernel that know no namespaces.
+/// Families of sockets that programs may use: the network namespace and the mounts keep them in the box. Others reach
+/// the host of a virtual machine, or parts of the kernel that know no namespaces.
 const FAMILIES: [i32; 4] = [
     libc::AF_UNIX,
     libc::AF_INET,
@@ -98,16 +98,16 @@ const FAMILIES: [i32; 4] = [
     libc::AF_NETLINK,
 ];
 
-/// Compiled filters of system calls, as bubblewrap reads them.
+/// Filters of system calls, compiled into the form that bubblewrap reads.
 pub(super) struct Filters {
     pub(super) killing: Vec<u8>,
     pub(super) refusing: Vec<u8>,
-    /// Sockets of other families fail.
+    /// Filter by which sockets of other families fail.
     pub(super) families: Vec<u8>,
 }
 
 impl Filters {
-    /// Compiles the filters for this machine.
+    /// Compiles the filters of system calls for this machine.
     pub(super) fn compile() -> Result<Self, Unenforced> {
         let fails_with = |errno: i32| SeccompAction::Errno(errno.unsigned_abs());
         Ok(Filters {
@@ -133,7 +133,7 @@ fn numbers(calls: &[i64]) -> impl Iterator<Item = i64> {
     calls.iter().copied()
 }
 
-/// Returns the rule that matches a socket whose family is none of those in the list.
+/// Returns the rule that matches a socket whose family is not allowed.
 fn other_families() -> Result<SeccompRule, Unenforced> {
     let is_not = |family: i32| {
         let family = u64::from(family.unsigned_abs());
@@ -149,7 +149,8 @@ fn unfit(error: &dyn std::fmt::Display) -> Unenforced {
     Unenforced::new(wording::no_filter(ARCH, error))
 }
 
-/// Compiles the filter of these system calls. Without rules for the arguments, a system call is matched whatever they are.
+/// Compiles a filter that does the same for each of these system calls. A call without rules for its arguments is
+/// matched whatever they are.
 fn compiled(
     calls: &[i64],
     rules: &[SeccompRule],

@@ -15,14 +15,15 @@ use std::{
 };
 use tokio::{process::Command, runtime::Handle, sync::oneshot};
 
-/// Command to be started, for a runtime.
+/// Command that a thread is to start, with the runtime that will wait for it.
 struct Order {
     command: Command,
     runtime: Handle,
     started: oneshot::Sender<io::Result<Running>>,
 }
 
-/// Starts a command. If whoever asked has gone, the box is dropped, and killed with that.
+/// Starts a command on the thread that starts boxes. If the caller has gone by then, the box is dropped, and killed
+/// with that.
 pub(super) async fn spawn(command: Command) -> io::Result<Running> {
     let (started, running) = oneshot::channel();
     let order = Order {

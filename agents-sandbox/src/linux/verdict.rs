@@ -1,10 +1,10 @@
 use crate::{Limit, Sandbox, SandboxError, capture::Capture, output, wording};
 
-/// Status of a program that was ended by a signal, as shells tell it.
+/// Number that shells add to the signal that has ended a program, to make its status.
 const KILLED_BY: i32 = 128;
 
-/// Texts by which programs say that a limit stopped them. A limit holds whether or not a program says so: these texts only
-/// name it.
+/// Texts by which programs say that a limit stopped them, with the limits. A limit holds whether or not a program says
+/// so: these texts only name it.
 const SAID: &[(&str, Limit)] = &[
     ("MemoryError", Limit::Memory),
     ("std::bad_alloc", Limit::Memory),
@@ -26,10 +26,10 @@ const SAID: &[(&str, Limit)] = &[
     ("Function not implemented", Limit::SystemCall),
 ];
 
-/// Lines at the end of the standard error in which these texts are looked for.
+/// Number of lines at the end of the standard error in which the text of a limit is looked for.
 const LINES: usize = 5;
 
-/// Returns the limit that ended a program; `None` if the program ended by itself.
+/// Returns the error for the limit that ended a program; `None` if the program ended by itself.
 pub(super) fn breach(status: i32, err: &Capture, sandbox: &Sandbox) -> Option<SandboxError> {
     let limit = match status - KILLED_BY {
         9 => Limit::Killed,
@@ -44,8 +44,8 @@ pub(super) fn breach(status: i32, err: &Capture, sandbox: &Sandbox) -> Option<Sa
     Some(SandboxError::breach(limit, message))
 }
 
-/// Begins of what the programs that make a box say if they could not, with the statuses that they end with then: the script
-/// in `bash`, `bwrap`, `prlimit` and `timeout`.
+/// Begins of the errors that the programs which make a box print if they fail, with the statuses that they end with
+/// then: the script in `bash`, `bwrap`, `prlimit` and `timeout`.
 const STARTS: &[(&str, &[i32])] = &[
     ("sandbox: ", &[1, 126, 127]),
     ("bwrap: ", &[1]),
@@ -54,7 +54,8 @@ const STARTS: &[(&str, &[i32])] = &[
     ("/usr/bin/timeout: ", &[125, 126, 127]),
 ];
 
-/// Returns what the programs that make a box say if the program was not started.
+/// Returns the error for a program that was not started, in the words of the programs that make the box; `None` if it
+/// was started.
 pub(super) fn not_started(status: i32, out: &Capture, err: &Capture) -> Option<SandboxError> {
     if out.total > 0 || err.total > err.end.len() as u64 {
         return None;

@@ -8,10 +8,10 @@ use std::{
 };
 use wasmtime::Engine;
 
-/// Time between two ticks.
+/// Time between two ticks of the clock, by which the engine notices that a module's time is over.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Number of modules that run, and the thread that waits for the first of them.
+/// Clock that ticks while modules run: their number, and the thread, which waits for the first of them.
 #[derive(Default)]
 struct Clock {
     running: Mutex<usize>,
@@ -28,7 +28,7 @@ impl Clock {
 pub(super) struct Ticking(&'static Clock);
 
 impl Ticking {
-    /// Lets the clock of the engine tick.
+    /// Counts a module that begins to run, so that the clock ticks.
     pub(super) fn start(engine: &Engine) -> io::Result<Self> {
         let clock = clock(engine)?;
         *clock.running() += 1;

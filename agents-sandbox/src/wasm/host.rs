@@ -3,22 +3,22 @@ use crate::{Job, Limit, capture::Capture};
 use std::{error::Error, fmt};
 use wasmtime::ResourceLimiter;
 
-/// State of one call on the side of the host: what the module is given, and what it has written.
+/// State of one call of a module on the side of the host: what the module is given, and what it has written.
 pub(super) struct Host {
     pub(super) args: Vec<String>,
     pub(super) env: Vec<String>,
     pub(super) stdin: Vec<u8>,
-    /// Bytes of the standard input that were read.
+    /// Number of bytes of the standard input that the module has read.
     pub(super) read: usize,
     pub(super) out: Capture,
     pub(super) err: Capture,
-    /// Bytes of output that are shown.
+    /// Number of bytes of each output that the model is shown.
     pub(super) shown: usize,
-    /// Bytes of memory that may still be had.
+    /// Number of bytes of memory that the module may still take.
     memory_left: u64,
 }
 
-/// Bytes that an entry of a table counts as.
+/// Number of bytes that an entry of a table counts as.
 const ENTRY: u64 = 16;
 
 impl Host {
@@ -37,7 +37,7 @@ impl Host {
         }
     }
 
-    /// Takes memory, unless that is too much.
+    /// Subtracts bytes from the memory that is left. If there are not so many, the error ends the module.
     fn take(&mut self, bytes: u64) -> wasmtime::Result<bool> {
         match self.memory_left.checked_sub(bytes) {
             Some(left) => self.memory_left = left,
@@ -74,7 +74,7 @@ impl ResourceLimiter for Host {
     }
 }
 
-/// Reason why the host ends a module.
+/// Reason why the host ends a module before its code does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The module has ended with this status.

@@ -8,10 +8,10 @@ use crate::{Limit, wording};
 use std::time::{SystemTime, UNIX_EPOCH};
 use wasmtime::{Caller, Engine, Error, Extern, Linker, Result, Trap};
 
-/// Module from which the functions are imported.
+/// Name of the module from which modules import the functions of WASI.
 const WASI: &str = "wasi_snapshot_preview1";
 
-/// Functions that every module has.
+/// Functions that every module may import.
 const ALWAYS: &[&str] = &[
     "args_get",
     "args_sizes_get",
@@ -28,10 +28,10 @@ const ALWAYS: &[&str] = &[
     "sched_yield",
 ];
 
-/// Functions of the clock.
+/// Functions that a module may import if its settings give it the clock.
 const CLOCK: &[&str] = &["clock_res_get", "clock_time_get"];
 
-/// Function of random bytes.
+/// Function that a module may import if its settings give it random bytes.
 const RANDOM: &str = "random_get";
 
 // Numbers by which WASI says what went wrong.
@@ -40,7 +40,7 @@ const BAD_FILE: i32 = 8;
 const INVALID: i32 = 28;
 const NO_SEEK: i32 = 70;
 
-/// Returns why a module is not given an import; `None` if it is.
+/// Returns why a module may not have an import; `None` if it may.
 pub(super) fn refused(module: &str, name: &str, sandbox: &WasmSandbox) -> Option<String> {
     let is_given = module == WASI
         && (ALWAYS.contains(&name)
@@ -57,7 +57,7 @@ pub(super) fn refused(module: &str, name: &str, sandbox: &WasmSandbox) -> Option
     })
 }
 
-/// Returns all functions. Each module gets those that it imports, if it may.
+/// Returns all functions that modules may import. Each module is linked with those that it imports.
 pub(super) fn linker(engine: &Engine) -> Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     linker.func_wrap(
@@ -200,12 +200,14 @@ fn fd_write(mut caller: Caller<'_, Host>, fd: u32, list: u32, count: u32, at: u3
     Ok(OK)
 }
 
-/// Returns the answer for one of the three files that there are.
+/// Returns this answer for one of the three files that a module has (standard input, output and error), else the error
+/// of an unknown file.
 fn known(fd: u32, answer: i32) -> i32 {
     if fd <= 2 { answer } else { BAD_FILE }
 }
 
-/// Takes fuel for work of the host, so that no loop over it is cheaper than one over instructions.
+/// Takes fuel from the module for work that the host does for it, so that no loop over it is cheaper than one over
+/// instructions.
 fn charge(caller: &mut Caller<'_, Host>, work: u64) -> Result<()> {
     match caller.get_fuel()?.checked_sub(work) {
         Some(left) => caller.set_fuel(left),
@@ -213,7 +215,7 @@ fn charge(caller: &mut Caller<'_, Host>, work: u64) -> Result<()> {
     }
 }
 
-/// Returns the memory of the module, and the state of the call.
+/// Returns the memory of the module that calls a function of the host, and the state of the call.
 fn memory<'a>(caller: &'a mut Caller<'_, Host>) -> Result<(&'a mut [u8], &'a mut Host)> {
     match caller.get_export("memory") {
         Some(Extern::Memory(memory)) => Ok(memory.data_and_store_mut(caller)),
@@ -241,7 +243,7 @@ fn write_u32(caller: &mut Caller<'_, Host>, at: u32, number: u32) -> Result<()> 
     write(caller, at, &number.to_le_bytes())
 }
 
-/// Fuel for a buffer that the host looks at.
+/// Fuel that a module pays for each buffer that the host looks at.
 const LOOK: u64 = 16;
 
 /// Returns the buffers of a list in the memory: where each starts, and its bytes.
@@ -255,13 +257,13 @@ fn buffers(caller: &mut Caller<'_, Host>, list: u32, count: u32) -> Result<Vec<(
     Ok(pairs.iter().map(pair).collect())
 }
 
-/// Returns the number of strings, and their bytes with a zero behind each.
+/// Returns the number of strings, and their bytes with a zero behind each, as WASI asks for them.
 fn sizes(strings: &[String]) -> (u32, u32) {
     let bytes: usize = strings.iter().map(|string| string.len() + 1).sum();
     (strings.len() as u32, bytes as u32)
 }
 
-/// Writes strings with a zero behind each, and the list of the places where they are.
+/// Writes strings into the memory of the module with a zero behind each, and the list of the places where they are.
 fn write_strings(
     caller: &mut Caller<'_, Host>,
     strings: &[String],

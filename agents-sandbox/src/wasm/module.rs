@@ -3,22 +3,23 @@ use crate::{Unenforced, wording};
 use std::sync::OnceLock;
 use wasmtime::{Config, Engine, ExternType, InstancePre, Module};
 
-/// Bytes of a page, in which a module tells its memory.
+/// Number of bytes of a page, in which a module declares its memory.
 const PAGE: u64 = 65_536;
 
-/// Bytes of stack that a module may use.
+/// Number of bytes of stack that a module may use.
 const STACK: usize = 512 * 1024;
 
-/// Compiled module whose imports are all there.
+/// Compiled WebAssembly module, whose imports may all be given to it.
 pub(super) struct Compiled {
     pub(super) sandbox: WasmSandbox,
     pub(super) instance: InstancePre<Host>,
-    /// Module as it was given, which sets its results apart from those of another one.
+    /// Bytes of the module as it was given, by which stored results are told apart from those of another module.
     pub(super) bytes: Vec<u8>,
 }
 
 impl Compiled {
-    /// Compiles a module, and checks that it is a command that has its memory and its imports.
+    /// Compiles a module, and checks it: it is a command of WASI, its memory is not too large, and it may have its
+    /// imports.
     pub(super) fn of(bytes: &[u8], sandbox: WasmSandbox) -> Result<Self, Unenforced> {
         let refused = |text: String| Err(Unenforced::new(text));
         for (name, value) in &sandbox.env {
@@ -65,7 +66,7 @@ fn unfit(error: wasmtime::Error) -> Unenforced {
     Unenforced::new(wording::no_wasm(&error))
 }
 
-/// Returns the engine of this process.
+/// Returns the engine that compiles and runs all modules of this process.
 pub(super) fn engine() -> Result<&'static Engine, Unenforced> {
     static ENGINE: OnceLock<Result<Engine, String>> = OnceLock::new();
     let made = ENGINE.get_or_init(|| {

@@ -44,7 +44,7 @@ pub(super) async fn run(
     work.instrument(span).await
 }
 
-/// Guard that stops a module when it is dropped.
+/// Guard that stops a running module when it is dropped.
 struct StopWith(Arc<AtomicBool>);
 
 impl Drop for StopWith {
@@ -76,7 +76,7 @@ async fn in_thread(compiled: &Arc<Compiled>, name: &str, job: Job) -> Result<Ran
     }
 }
 
-/// Runs a module in a new store.
+/// Runs a module until it ends, in a store of its own.
 fn to_its_end(
     compiled: &Compiled,
     host: Host,
@@ -129,7 +129,7 @@ fn breach(compiled: &Compiled, limit: Limit, tail: &str) -> SandboxError {
     SandboxError::breach(limit, wording::with_stderr(&sentence, tail))
 }
 
-/// Returns the reason why a module has ended.
+/// Returns the reason why a module has ended with this error.
 fn why(error: &Error) -> Stop {
     if let Some(stop) = error.downcast_ref::<Stop>() {
         return *stop;

@@ -81,7 +81,8 @@ impl WasmSandbox {
         self
     }
 
-    /// Gives the module the time of the machine (`clock_time_get`). Its tool then has [`Effects::Reads`].
+    /// Gives the module the time of the machine (`clock_time_get`). Its tool then has [`Effects::Reads`], since its
+    /// result does not depend on its input alone.
     ///
     /// [`Effects::Reads`]: agents_core::Effects::Reads
     #[must_use]
@@ -90,7 +91,8 @@ impl WasmSandbox {
         self
     }
 
-    /// Gives the module random bytes (`random_get`). Its tool then has [`Effects::Reads`].
+    /// Gives the module random bytes (`random_get`). Its tool then has [`Effects::Reads`], since its result does not
+    /// depend on its input alone.
     ///
     /// Code of Rust that has a `HashMap` asks for them.
     ///

@@ -26,15 +26,15 @@ pub(crate) struct Choice {
     limit: Option<u32>,
 }
 
-/// Page of requests.
+/// Page of the list of requests for approval.
 #[derive(Serialize)]
 struct Page {
     approvals: Vec<Request>,
-    /// Id behind which the next page begins; `None` for the last page.
+    /// Id of the request behind which the next page begins; `None` for the last page.
     next: Option<String>,
 }
 
-/// Request with its exact arguments, if the visitor may see them.
+/// Request for approval with its exact arguments, if the visitor may see them.
 #[derive(Serialize)]
 struct Whole {
     #[serde(flatten)]

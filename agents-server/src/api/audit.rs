@@ -19,7 +19,7 @@ use axum::{
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
 
-/// Number of events that an export reads at once.
+/// Number of events of the audit trail that an export reads at once.
 const READ: u32 = 500;
 
 #[derive(Deserialize)]
@@ -53,7 +53,8 @@ pub(crate) async fn list(
     answer(page.await)
 }
 
-/// Returns all events that are looked for, each as a line of JSON, the oldest first. They are read while they are sent.
+/// Returns all events of the audit trail that the query finds, each as a line of JSON, the oldest first. They are read
+/// from the store while they are sent.
 pub(crate) async fn export(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
@@ -78,7 +79,7 @@ pub(crate) async fn export(
     (headers, Body::from_stream(pages)).into_response()
 }
 
-/// Returns the next lines of an export, and the filter of those that follow; `None` at the end.
+/// Returns the next lines of an export of the audit trail, and the filter of those that follow; `None` at the end.
 async fn part(
     client: Client,
     mut filter: AuditFilter,

@@ -17,12 +17,12 @@ use axum::{
 };
 use serde::Deserialize;
 
-/// Result that a call has in a variation of its run: one of both.
+/// Body of a request that varies a run: the result that a call has in the variation. It has an output or an error.
 #[derive(Deserialize)]
 pub(crate) struct Vary {
     output: Option<Text>,
     error: Option<Fails>,
-    /// Key with which the variation is tried once.
+    /// Key by which a repeated request is recognised, so that the variation is started once.
     #[serde(default)]
     key: String,
 }

@@ -18,22 +18,22 @@ use axum::{
 use futures_util::TryStreamExt;
 use serde::Deserialize;
 
-/// Choice of a conversation, beside its id.
+/// Query of a request about a conversation, whose id is in the path.
 #[derive(Deserialize)]
 pub(crate) struct Choice {
-    /// Tenant, which only the operator chooses.
+    /// Tenant of the conversation, which only the operator names.
     tenant: Option<String>,
 }
 
-/// Page of a conversation, beside its id.
+/// Query that chooses a page of a conversation, whose id is in the path.
 #[derive(Deserialize)]
 pub(crate) struct Page {
     tenant: Option<String>,
-    /// Id of the run before which the page ends.
+    /// Id of the run before which the page ends; `None` for the newest runs.
     before: Option<String>,
 }
 
-/// Begin of the events, for readers that cannot send a header.
+/// Query that says behind which event a reader begins, for readers that cannot send a header.
 #[derive(Deserialize)]
 pub(crate) struct Begin {
     tenant: Option<String>,
@@ -68,8 +68,8 @@ pub(crate) async fn send(
     answer(sent.await)
 }
 
-/// Sends what becomes of the messages, as server-sent events: `message`, `piece`, `reset`, `asked`, `decided`, `held`, and
-/// `end` for each. After ten minutes they end, and the reader comes back.
+/// Sends what happens to the messages of a conversation, as server-sent events: `message`, `piece`, `reset`, `asked`,
+/// `decided`, `held`, and `end` for each. After ten minutes the response ends, and the reader asks again.
 pub(crate) async fn events(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,

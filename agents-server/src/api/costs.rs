@@ -21,7 +21,7 @@ pub(crate) async fn list(
     answer(shown::costs(&room, &visitor, &choice, None).await)
 }
 
-/// Returns all rows as CSV.
+/// Returns all rows of the costs that the query chooses, as CSV.
 pub(crate) async fn csv(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,

@@ -26,11 +26,11 @@ pub(crate) struct Replay {
     reason: String,
 }
 
-/// Letter that is on its way again, or run that goes on.
+/// Response to the replay of a dead letter: the letter is sent again, or its run goes on.
 #[derive(Serialize)]
 struct Replayed {
     event_id: String,
-    /// Id of the run; missing for a letter.
+    /// Id of the run that goes on; missing for a letter.
     run_id: Option<String>,
 }
 

@@ -19,19 +19,19 @@ use axum::{
 use futures_util::stream;
 use std::{collections::VecDeque, convert::Infallible};
 
-/// Name of the event for a reader that has missed some: it has to load the page again.
+/// Name of the event that tells a reader that it has missed some: it has to load the page again.
 const MISSED: &str = "missed";
 
 struct Reader {
     client: Client,
     listening: Listening,
     tenant: Option<String>,
-    /// Number of the event after which events are read from the store: the reader has come back, or was too slow.
-    /// `None` once the store has no more of them.
+    /// Number of the last event that the reader has got, behind which events are read from the store: the reader has
+    /// come back, or was too slow. `None` once the store has no more of them.
     behind: Option<u64>,
-    /// Events that were read from the store, and are still to be sent.
+    /// Events that were read from the store, and are still to be sent to the reader.
     earlier: VecDeque<AuditRecord>,
-    /// Number of the last event that was sent.
+    /// Number of the last event that was sent to the reader.
     last: u64,
 }
 
@@ -69,7 +69,8 @@ pub(crate) async fn events(
 }
 
 impl Reader {
-    /// Reads a page of the events that the reader has missed, if there are any and none is left to be sent.
+    /// Reads a page of the events that the reader has missed from the store. Nothing is read if there are none, or if
+    /// events are left to be sent.
     async fn read_stored(&mut self) -> Result<(), Failure> {
         while let Some(after) = self.behind.filter(|_| self.earlier.is_empty()) {
             let filter = AuditFilter {

@@ -18,7 +18,8 @@ use serde::Deserialize;
 pub(crate) struct Change {
     action: String,
     version: u64,
-    /// Version that has to be active until the change is made.
+    /// Number of the version that the visitor saw as the active one. If another one is active by now, the change is
+    /// refused.
     replaces: Option<u64>,
 }
 

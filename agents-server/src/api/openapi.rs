@@ -8,7 +8,7 @@ use axum::{
 };
 use serde_json::Value;
 
-/// Description, with the address of a control room that is not nested.
+/// OpenAPI description of the JSON API, with the address of a control room that is not nested.
 const DOCUMENT: &str = include_str!("openapi.json");
 
 pub(crate) async fn document(Extension(visitor): Extension<Visitor>) -> Response {

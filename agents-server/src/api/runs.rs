@@ -33,7 +33,7 @@ pub(crate) struct Choice {
 #[derive(Serialize)]
 struct Page {
     runs: Vec<Summary>,
-    /// Id before which the next page begins; `None` for the last page.
+    /// Id of the run before which the next page begins; `None` for the last page.
     next: Option<String>,
 }
 
@@ -45,7 +45,8 @@ pub(crate) struct Steer {
     text: String,
 }
 
-/// Finding about an execution in doubt, or an undo. The note goes with a finding; an undo has none.
+/// Body of a request about an execution: a finding that settles its doubt, or an undo. The note goes with a finding; an
+/// undo has none.
 #[derive(Deserialize)]
 pub(crate) struct Act {
     action: String,
@@ -53,7 +54,8 @@ pub(crate) struct Act {
     note: String,
 }
 
-/// Run that undoes an execution; missing if the execution was undone before, or if the action was no undo.
+/// Response to it: the run that undoes the execution. The run is missing if the execution was undone before, or if the
+/// action was no undo.
 #[derive(Serialize)]
 struct Acted {
     execution: shown::Executed,
@@ -141,7 +143,7 @@ pub(crate) async fn act(
     answer(acted.await)
 }
 
-/// Sends the answer as it is written, as server-sent events: `piece`, `reset`, and `end` when the run is over.
+/// Sends the answer of a run as it is written, as server-sent events: `piece`, `reset`, and `end` when the run is over.
 pub(crate) async fn text(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,

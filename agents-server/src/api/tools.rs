@@ -20,15 +20,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Deserialize)]
 pub(crate) struct Call {
     arguments: Text,
-    /// Tenant that the call is made for, if an operator makes it.
+    /// Tenant that the call is made for, which only the operator names.
     #[serde(default)]
     tenant: String,
-    /// Key with which the call is made once.
+    /// Key by which a repeated request is recognised, so that the call is made once.
     #[serde(default)]
     key: String,
 }
 
-/// Run that was started.
+/// Response with the run that was started to make the call.
 #[derive(Serialize)]
 pub(super) struct Started {
     pub(super) run_id: String,

@@ -22,7 +22,7 @@ use axum::{
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Number of events of a page.
+/// Number of events that a page of the audit trail shows.
 const ROWS: u32 = 100;
 
 #[derive(Deserialize)]
@@ -103,7 +103,7 @@ async fn rows(
     })
 }
 
-/// Returns a search as the query of an address.
+/// Returns a search of the audit trail as the query of an address, for the links to other pages.
 fn query(search: &Search) -> String {
     let fields = [
         ("run", &search.run),

@@ -23,7 +23,7 @@ use axum::{
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Result that a call has in a variation of its run.
+/// Form that varies a run: the result that a call has in the variation.
 #[derive(Deserialize)]
 pub(crate) struct Vary {
     #[serde(default)]
@@ -129,7 +129,7 @@ fn varying(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
     }
 }
 
-/// Returns the fields for another result of the call.
+/// Returns the fields of that form, with the result that the call has had.
 fn otherwise(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
     html! {
             form.editing.try method="post" action={ (address(visitor, run)) "/calls/" (receipt.call_id) } {

@@ -19,7 +19,8 @@ use std::collections::BTreeMap;
 /// Length of arguments, in bytes, up to which they can be edited on the page.
 const EDITABLE: usize = 64 * 1024;
 
-/// Returns the card of a request. A card that `is_one_of_many` can be ticked, if the visitor may decide about it.
+/// Returns the card of a request for approval. A card that `is_one_of_many` has a box to tick, if the visitor may
+/// decide about it.
 pub(super) fn card(
     visitor: &Visitor,
     readable: &Readable,
@@ -98,12 +99,12 @@ pub(super) fn card(
     }
 }
 
-/// Exact arguments, as the card shows them.
+/// Exact arguments of a call, in the forms in which its card shows them.
 struct Args<'a> {
     detail: &'a RequestDetail,
-    /// All arguments, as JSON.
+    /// All arguments of the call, as JSON.
     exact: String,
-    /// Arguments one by one, if they are an object.
+    /// Arguments of the call one by one, if they are an object.
     single: BTreeMap<String, Box<RawValue>>,
 }
 
@@ -121,7 +122,7 @@ impl<'a> Args<'a> {
     }
 }
 
-/// Returns the badge of a risk.
+/// Returns the badge that shows a risk.
 pub(super) fn risk(risk: Risk) -> Markup {
     let risk = match risk {
         Risk::Low => "low",
@@ -143,7 +144,8 @@ fn badges(request: &Request, detail: Option<&RequestDetail>) -> Markup {
     }
 }
 
-/// Returns the exact arguments, the origins of known values, and the repairs that led from the text of the model to them.
+/// Returns the part of a card about the arguments: the exact ones, the origins of known values, and the repairs that
+/// led from the text of the model to them.
 fn arguments(args: &Args<'_>) -> Markup {
     let Args {
         detail,
@@ -261,7 +263,7 @@ fn editing(id: &str, args: &Args<'_>) -> Markup {
     }
 }
 
-/// Returns the field of one argument, with its label.
+/// Returns the form field of one argument, with its label.
 pub(super) fn field(id: &str, field: &Field<'_>) -> Markup {
     let own = format!("{id}-{}", field.name);
     let name = format!("{ARGUMENT}{}", field.name);

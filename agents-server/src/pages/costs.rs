@@ -77,7 +77,7 @@ fn body(visitor: &Visitor, costs: &Costs) -> Markup {
     }
 }
 
-/// Returns how many requests have no known cost, if there are any.
+/// Returns the note about how many requests have no known cost; nothing if there is none.
 fn unpriced(row: &Row) -> Markup {
     html! {
         @if row.unpriced > 0 { " " small { "and " (row.unpriced) " of unknown cost" } }

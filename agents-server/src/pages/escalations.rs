@@ -3,7 +3,7 @@
 use crate::{inert, shown::escalations::Climb};
 use maud::{Markup, html};
 
-/// Returns the chart; empty without an escalation.
+/// Returns the chart of a run's escalations; empty if there was none.
 pub(super) fn chart(climbs: &[Climb]) -> Markup {
     if climbs.is_empty() {
         return html! {};
@@ -14,7 +14,7 @@ pub(super) fn chart(climbs: &[Climb]) -> Markup {
     }
 }
 
-/// Returns the path of one escalation, as a list of agents.
+/// Returns the path of one escalation, as a list of the agents that it has passed.
 pub(super) fn way(climb: &Climb) -> Markup {
     let escalation = &climb.escalation;
     let severity = escalation.severity.to_string();

@@ -177,7 +177,7 @@ fn place(visitor: &Visitor, failure: &LinkedFailure, may_see: bool) -> Markup {
     }
 }
 
-/// Returns the form that sets the status of a cluster, or why the visitor may not set it.
+/// Returns the form that sets the status of a cluster of failures, or why the visitor may not set it.
 fn triaging(visitor: &Visitor, cluster: &FailureCluster) -> Markup {
     if let Some(why) = visitor.refusal(Action::Triage) {
         return not_allowed(why);

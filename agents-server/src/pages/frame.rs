@@ -8,7 +8,7 @@ use crate::{
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Page of the navigation.
+/// Entry of the navigation that a page belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tab {
     Approvals,
@@ -23,18 +23,18 @@ pub(super) enum Tab {
     None,
 }
 
-/// Changes of the store that a page shows as they come.
+/// Kind of changes in the store upon which a page is updated.
 #[derive(Clone, Copy)]
 pub(super) enum Live<'a> {
     None,
     All,
-    /// Changes of one run.
+    /// Changes of one run, whose id this is.
     Run(&'a str),
     /// Changes without events in the trail: the page is loaded again after this number of seconds.
     Every(u32),
 }
 
-/// Returns a whole page.
+/// Returns a whole page: its head and navigation, around this body.
 pub(super) fn page(
     visitor: &Visitor,
     title: &str,
@@ -90,7 +90,7 @@ pub(super) fn page(
     Html(whole.into_string())
 }
 
-/// Returns the number of requests that wait, as a badge; nothing if there is none.
+/// Returns the number of requests that wait for a decision, as a badge of the navigation; hidden if there is none.
 fn waiting(pending: usize) -> Markup {
     html! {
         span #waiting hidden[pending == 0] {
@@ -103,7 +103,7 @@ fn waiting(pending: usize) -> Markup {
 }
 
 impl Failure {
-    /// Returns the failure as a page of the visitor.
+    /// Returns the failure as a page for the visitor, with the navigation.
     pub(crate) fn page(self, visitor: &Visitor) -> Response {
         (self.status, failure(visitor, &self)).into_response()
     }
@@ -117,7 +117,7 @@ fn failure(visitor: &Visitor, failure: &Failure) -> Html<String> {
     page(visitor, title_of(failure), Tab::None, Live::None, &body)
 }
 
-/// Returns the page of a failure for somebody who is not signed in.
+/// Returns the page of a failure for somebody who is not signed in, without the navigation.
 pub(crate) fn bare(failure: &Failure) -> Html<String> {
     let title = title_of(failure);
     let body = html! {

@@ -23,16 +23,16 @@ use axum::{
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Number of cards of a page.
+/// Number of requests, each on a card, that a page of the inbox shows.
 const CARDS: u32 = 50;
 
 #[derive(Deserialize)]
 pub(crate) struct Choice {
     status: Option<String>,
     after: Option<String>,
-    /// Number of requests that the visitor has just decided.
+    /// Number of requests that the visitor has just decided, of which the page tells.
     decided: Option<u32>,
-    /// Decision about these requests, in a word.
+    /// Word for the decision that the visitor has just taken.
     how: Option<String>,
 }
 
@@ -120,7 +120,7 @@ fn states(base: &str, chosen: ApprovalStatus) -> Markup {
     }
 }
 
-/// Returns the form that decides about all requests that are ticked.
+/// Returns the form that decides about all requests that are ticked in the inbox.
 fn bulk(visitor: &Visitor) -> Markup {
     html! {
         form #bulk.bulk method="post" action={ (visitor.base) "/approvals" } {
@@ -208,7 +208,7 @@ pub(crate) async fn decide_all(
     }
 }
 
-/// Redirects to the inbox, which then shows what was done.
+/// Redirects to the inbox, which then says how many requests were decided, and how.
 fn back(visitor: &Visitor, count: u32, how: &str) -> Response {
     let address = format!("{}/approvals?decided={count}&how={how}", visitor.base);
     Redirect::to(&address).into_response()

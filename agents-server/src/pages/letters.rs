@@ -24,12 +24,12 @@ use axum::{
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Number of letters of a page.
+/// Number of dead letters that a page shows.
 const ROWS: u32 = 50;
 
 #[derive(Deserialize)]
 pub(crate) struct Done {
-    /// Is there if the visitor has just replayed a letter.
+    /// Is set if the visitor has just replayed the letter, of which the page tells.
     replayed: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Replay {
     token: Option<String>,
 }
 
-/// Returns the address of a letter's page. Ids of letters have slashes.
+/// Returns the address of a dead letter's page. Ids of letters have slashes, so they are encoded.
 pub(super) fn address(visitor: &Visitor, id: &str) -> String {
     format!("{}/letters/{}", visitor.base, encoded(id))
 }
@@ -108,7 +108,7 @@ fn body(visitor: &Visitor, search: &Search, found: &DeadLetters, is_replayed: bo
     }
 }
 
-/// Returns a search as the query of an address.
+/// Returns a search for dead letters as the query of an address, for the links to other pages.
 fn query(search: &Search) -> String {
     let fields = [
         ("handler_name", &search.handler_name),
@@ -119,7 +119,7 @@ fn query(search: &Search) -> String {
     fields.join("&")
 }
 
-/// Returns what a dead letter is called: the name of its event, or that it is a run.
+/// Returns the title of a dead letter: the name of its event, or that it is a run.
 fn name(letter: &DeadLetter) -> String {
     match &letter.event_name {
         Some(name) => inert::text(name),
@@ -189,7 +189,7 @@ fn whole(visitor: &Visitor, detail: &DeadLetterDetail) -> Markup {
     }
 }
 
-/// Returns the form of a replay, or why the visitor may not replay the letter.
+/// Returns the form that replays a dead letter, or why the visitor may not replay it.
 fn replaying(visitor: &Visitor, letter: &DeadLetter) -> Markup {
     let (action, effect) = match letter.kind {
         DeadLetterKind::Run => (Action::Release, "The run goes on where it was held."),

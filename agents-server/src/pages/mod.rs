@@ -61,7 +61,7 @@ pub(crate) async fn script() -> impl IntoResponse {
     (headers, include_str!("../assets/room.js"))
 }
 
-/// Describes a length of time in its two largest units.
+/// Returns a length of time in words, in its two largest units.
 fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
@@ -73,7 +73,7 @@ fn span(time: Duration) -> String {
     }
 }
 
-/// Describes how long ago a time is.
+/// Returns in words how long ago a time is.
 fn ago(at: Timestamp, now: Timestamp) -> String {
     match now.since(at) {
         time if time < Duration::from_secs(1) => "just now".to_owned(),
@@ -89,12 +89,12 @@ fn moment(at: Timestamp) -> Markup {
     html! { time datetime=(exact) title=(exact) { (day) " " (time) " UTC" } }
 }
 
-/// Returns a key for a form, with which what it asks for is done once.
+/// Returns a random key for a form, by which a form that is sent twice is carried out once.
 fn once() -> String {
     hex(&random()[..16])
 }
 
-/// Returns the note in the place of a control that the visitor may not use.
+/// Returns the note that a page shows in the place of a control that the visitor may not use.
 fn not_allowed(why: &str) -> Markup {
     html! { p.note.not-allowed { "You may not do this: " (inert::text(why)) "." } }
 }
@@ -106,12 +106,12 @@ fn sentence(text: &str) -> String {
     format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
 
-/// Returns an amount of billionths of a dollar.
+/// Returns an amount of money for people, from billionths of a dollar.
 fn money(nanos: u64) -> String {
     format!("${}", Cost::of_nanos(nanos))
 }
 
-/// Characters that stand for themselves in a path and a query.
+/// Characters that need no percent-encoding in a path or a query.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// Percent-encodes a part of a path or query.

@@ -30,8 +30,8 @@ pub(crate) struct Change {
     token: Option<String>,
 }
 
-/// Returns the page that stands in place of models or costs in a control room without a control plane. It says how to
-/// add one.
+/// Returns the page that stands in the place of models or costs in a control room without a control plane. It says how
+/// to add one.
 pub(super) fn without(visitor: &Visitor, title: &str, tab: Tab) -> Response {
     let body = html! {
         p.empty {
@@ -78,7 +78,7 @@ fn purpose(visitor: &Visitor, purpose: &Purpose) -> Markup {
     }
 }
 
-/// Returns the name of a tier.
+/// Returns the name of a tier for people: of all organisations, of one, or of a domain in it.
 fn tier(org_id: Option<&str>, domain_id: Option<&str>) -> String {
     match (org_id, domain_id) {
         (None | Some(""), _) => "all organisations".to_owned(),
@@ -177,7 +177,7 @@ fn whom(budget: &Budget) -> String {
     }
 }
 
-/// Returns a part of an amount in hundredths.
+/// Returns the share that `part` has of `whole`, in hundredths.
 fn share(part: u64, whole: u64) -> String {
     let hundredths = u128::from(part) * 100 / u128::from(whole.max(1));
     format!("{hundredths} %")

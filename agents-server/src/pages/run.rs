@@ -158,7 +158,7 @@ fn buttons(visitor: &Visitor, whole: &Whole) -> Markup {
     }
 }
 
-/// Returns a card for each execution in doubt, with the form of the finding.
+/// Returns a card for each execution in doubt, with the form that settles the doubt.
 fn doubts(visitor: &Visitor, in_doubt: &[Doubtful]) -> Markup {
     if in_doubt.is_empty() {
         return html! {};
@@ -185,7 +185,7 @@ fn doubts(visitor: &Visitor, in_doubt: &[Doubtful]) -> Markup {
     }
 }
 
-/// Returns the form of a finding about a doubt.
+/// Returns the form by which the visitor says whether an execution in doubt took effect.
 fn finding(visitor: &Visitor, doubt: &Doubt) -> Markup {
     let id = &doubt.execution_id;
     html! {
@@ -223,7 +223,7 @@ fn answer(visitor: &Visitor, whole: &Whole, contents: &Contents, written: Option
     }
 }
 
-/// Returns the executions that may have changed something.
+/// Returns the part of a run's page about the executions that may have changed something.
 fn executions(visitor: &Visitor, whole: &Whole) -> Markup {
     let all = whole.executions.iter();
     let mut changing = all
@@ -295,7 +295,7 @@ pub(crate) async fn steer(
     }
 }
 
-/// Asks whether an execution is to be undone, and says what that means.
+/// Asks the visitor whether an execution is to be undone, and says what that means.
 pub(crate) async fn confirm(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,

@@ -22,7 +22,7 @@ use axum::{
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Number of runs of a page.
+/// Number of runs that a page of the list shows.
 const ROWS: u32 = 50;
 
 #[derive(Deserialize)]
@@ -100,7 +100,7 @@ async fn rows(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup,
     })
 }
 
-/// Returns the state of a run in a word, and why it is held.
+/// Returns the state of a run as a badge with a word, and why the run is held if it is.
 pub(super) fn state(run: &Summary) -> Markup {
     let word = run.end.unwrap_or(run.status);
     html! {

@@ -6,16 +6,16 @@ use agents_core::run::{Event, EventKind, Timestamp};
 use maud::{Markup, html};
 use std::{collections::HashSet, time::Duration};
 
-/// Line of the list.
+/// Line of the list of a run's steps.
 struct Step {
     mark: &'static str,
     class: &'static str,
     text: String,
-    /// Longer text below the line.
+    /// Longer text below the line; `None` if the line says it all.
     more: Option<String>,
 }
 
-/// Returns the list of steps of the run at this address.
+/// Returns the list of a run's steps, made of its events. `run` is the address of the run's page.
 pub(super) fn steps(run: &str, events: &[Event]) -> Markup {
     let begin = events
         .first()
@@ -51,7 +51,8 @@ fn after(time: Duration) -> String {
     }
 }
 
-/// Returns the id of the receipt of a call that has ended, if there was such a tool.
+/// Returns the id of the receipt of the call that has ended with this event; `None` for other events, and for a call of
+/// an unknown tool.
 fn receipt_of(kind: &EventKind) -> Option<&str> {
     match kind {
         EventKind::CallEnded(receipt) if !receipt.version.is_empty() => Some(&receipt.call_id),
@@ -59,7 +60,8 @@ fn receipt_of(kind: &EventKind) -> Option<&str> {
     }
 }
 
-/// Returns the key of an event. If a resumed run reports the same thing again, that event has the same key.
+/// Returns the key of an event, by which a repetition is recognised: if a resumed run reports the same thing again,
+/// that event has the same key.
 fn again(event: &Event) -> (&str, String) {
     match &event.kind {
         EventKind::RunStarted { .. } => ("run", String::new()),
@@ -69,7 +71,8 @@ fn again(event: &Event) -> (&str, String) {
     }
 }
 
-/// Returns the line of an event; `None` if it has none. `is_again` is `true` if an event with the same key came before.
+/// Returns the line that shows an event; `None` if it has none. `is_again` is `true` if an event with the same key came
+/// before.
 fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
     let (mark, class, text, more) = match kind {
         EventKind::RunStarted { .. } => match is_again {
@@ -254,7 +257,7 @@ fn decided(approval: &agents_runtime::Approval) -> String {
     }
 }
 
-/// Number of characters of a text that a line shows.
+/// Number of characters of a longer text that a line shows.
 const SHORT: usize = 160;
 
 fn short(text: &str) -> String {

@@ -61,7 +61,7 @@ fn section(visitor: &Visitor, agent: &Agent) -> Markup {
     }
 }
 
-/// Returns the chart of each form of an agent.
+/// Returns the organisation chart of each form of an agent.
 fn chart(visitor: &Visitor, agent: &Agent) -> Markup {
     html! {
         p.facts {
@@ -92,7 +92,7 @@ fn form(visitor: &Visitor, form: &Form) -> Markup {
     }
 }
 
-/// Returns the place of an agent, with those below it.
+/// Returns the place of an agent in the organisation chart, with the agents below it.
 fn place(visitor: &Visitor, chart: &Chart) -> Markup {
     let bounds = chart.bounds();
     html! {
@@ -141,7 +141,7 @@ fn with_escalations(visitor: &Visitor, whole: &Whole) -> Markup {
     }
 }
 
-/// Describes a number of the last runs.
+/// Returns words for this number of the last runs.
 fn last(runs: usize) -> String {
     match runs {
         1 => "its last run".to_owned(),

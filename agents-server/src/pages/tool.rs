@@ -34,7 +34,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Handle whose value in a run a visitor looks at.
+/// Query of a tool's page: the handle that a visitor tries, and the run in which its value is looked up.
 #[derive(Default, Deserialize)]
 pub(crate) struct Look {
     run: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Look {
     pin: Pin,
 }
 
-/// Value of a handle, with the run in which it was looked for.
+/// Handle that the visitor tries on a tool's page, with the run and what was found there.
 struct Looked {
     pin: Pin,
     handle: PinnedHandle,
@@ -162,7 +162,7 @@ fn schemas(about: &ToolDescription) -> Markup {
     }
 }
 
-/// Returns the form that calls the tool.
+/// Returns the form by which a visitor calls the tool.
 fn trying(visitor: &Visitor, tool: &Tool, about: &ToolDescription) -> Markup {
     let is_there = matches!(tool.status, "active" | "deprecated");
     let fields = steering::fields(&about.input_schema, &BTreeMap::new());
@@ -192,7 +192,7 @@ fn trying(visitor: &Visitor, tool: &Tool, about: &ToolDescription) -> Markup {
     }
 }
 
-/// Returns the form of a handle, the handle itself, and its value in a run.
+/// Returns the part of a tool's page about a handle: its form, the handle itself, and its value in a run.
 fn pinning(visitor: &Visitor, tool: &Tool, looked: &Looked) -> Markup {
     let Looked {
         pin,

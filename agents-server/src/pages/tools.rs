@@ -51,7 +51,7 @@ fn body(visitor: &Visitor, search: &Search, tools: &Tools) -> Markup {
     }
 }
 
-/// Returns a field in which one of these words is chosen, or none.
+/// Returns a form field in which a visitor chooses one of these words, or none.
 pub(super) fn choice(label: &str, name: &str, chosen: &str, words: &[&str], all: &str) -> Markup {
     html! {
         label {
@@ -135,7 +135,7 @@ pub(super) fn warning(tool: &Tool) -> Markup {
     }
 }
 
-/// Returns a badge for each secret.
+/// Returns a badge for each secret, which says whether it is there.
 pub(super) fn secrets(secrets: &[Secret]) -> Markup {
     html! {
         @if !secrets.is_empty() {

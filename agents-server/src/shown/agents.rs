@@ -10,9 +10,9 @@ use agents_store::RunFilter;
 use serde::Serialize;
 use std::cmp::Reverse;
 
-/// Largest number of the last runs of an agent whose escalations are looked for.
+/// Largest number of an agent's last runs in which escalations are looked for.
 const RUNS: u32 = 20;
-/// Number of entries of journals after which no further run is read. The last run is always read.
+/// Number of entries of journals after which no further run is read for escalations. The last run is always read.
 const ENTRIES: u64 = 5_000;
 
 #[derive(Serialize)]
@@ -30,10 +30,10 @@ pub(crate) struct Agent {
     pub(crate) earlier: usize,
 }
 
-/// Form of an agent.
+/// Form in which one version of the workers has an agent.
 #[derive(Serialize)]
 pub(crate) struct Form {
-    /// Organisation chart; missing if the worker is of a version that does not say it.
+    /// Organisation chart of the agent; missing if the worker's version does not report it.
     pub(crate) chart: Option<Chart>,
     pub(crate) first_seen_at: Timestamp,
     pub(crate) seen_at: Timestamp,
@@ -44,13 +44,13 @@ pub(crate) struct Form {
 pub(crate) struct Whole {
     #[serde(flatten)]
     pub(crate) agent: Agent,
-    /// Escalations, those of the last run first; missing for whoever may not see the contents of runs.
+    /// Escalations of the last runs, the newest run first; missing for a visitor who may not see the contents of runs.
     pub(crate) escalations: Option<Vec<Climbed>>,
-    /// Number of the last runs in which escalations were looked for.
+    /// Number of the agent's last runs in which escalations were looked for.
     pub(crate) runs_read: usize,
 }
 
-/// Escalation of a run.
+/// Escalation, with the run in which it was raised.
 #[derive(Serialize)]
 pub(crate) struct Climbed {
     pub(crate) run_id: String,

@@ -4,18 +4,18 @@ use crate::{failure::Failure, room::Visitor, wording};
 use agents_store::{AuditFilter, AuditKind};
 use serde::Deserialize;
 
-/// Events that a visitor looks for. An empty field finds all.
+/// Search of a visitor in the audit trail. An empty field finds all events.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Search {
     #[serde(default)]
     pub(crate) run: String,
-    /// Word for the kind of event.
+    /// Word for the kind of event that is looked for.
     #[serde(default)]
     pub(crate) kind: String,
-    /// Principal who has caused the event.
+    /// Name of the principal who has caused the event.
     #[serde(default)]
     pub(crate) by: String,
-    /// Tool that the event is about.
+    /// Name of the tool that the event is about.
     #[serde(default)]
     pub(crate) tool: String,
 }
@@ -26,7 +26,7 @@ pub(crate) fn kinds() -> Vec<&'static str> {
 }
 
 impl Search {
-    /// Returns the filter that finds these events of the visitor's tenant.
+    /// Returns the filter that finds the events of the visitor's tenant that the search is for.
     pub(crate) fn filter(&self, visitor: &Visitor) -> Result<AuditFilter, Failure> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(AuditFilter {

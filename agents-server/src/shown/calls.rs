@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt::Write, sync::Arc};
 
-/// Pinned handle, as a query says it.
+/// Query about a pinned handle: a name for a result of a tool in a run.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Pin {
     #[serde(default)]
@@ -31,13 +31,13 @@ pub(crate) struct Pin {
     pub(crate) on_missing: OnMissing,
 }
 
-/// Pinned handle, with the call of a run that it refers to.
+/// Pinned handle, with the call of a run whose result it stands for.
 #[derive(Serialize)]
 pub(crate) struct Pinned {
     pub(crate) handle: PinnedHandle,
-    /// Receipt of the call; `null` if there is none.
+    /// Receipt of the call; `null` if the run has no such call.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
-    /// Reason why there is no value, if the handle demands one.
+    /// Reason why there is no value, if the handle demands one; `None` otherwise.
     pub(crate) error: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl Pin {
     }
 }
 
-/// Returns the call of a run that a handle refers to.
+/// Returns a handle with the call of a run whose result it stands for.
 pub(crate) async fn pinned(
     room: &Room,
     visitor: &Visitor,
@@ -91,7 +91,7 @@ pub(crate) async fn pinned(
     })
 }
 
-/// Returns the outputs of the run before, of the same agent and tenant.
+/// Returns the outputs of the run that came before this one, of the same agent and tenant; `None` if there is none.
 async fn before(room: &Room, visitor: &Visitor, run: Run) -> Result<Option<AgentOutputs>, Failure> {
     let filter = RunFilter {
         tenant: Some(run.tenant),
@@ -107,7 +107,7 @@ async fn before(room: &Room, visitor: &Visitor, run: Run) -> Result<Option<Agent
     Ok(Some(outputs(recorded.as_ref())))
 }
 
-/// Returns the outputs of a run so far.
+/// Returns the outputs that a run has so far, read from its journal.
 fn outputs(recorded: Option<&Recorded>) -> AgentOutputs {
     let mut outputs = AgentOutputs::default();
     for receipt in recorded.map(Recorded::receipts).unwrap_or_default() {
@@ -117,7 +117,7 @@ fn outputs(recorded: Option<&Recorded>) -> AgentOutputs {
     outputs
 }
 
-/// Reads a run with its journal, for whoever may see its contents.
+/// Reads a run with its journal, if the visitor may see its contents.
 async fn recorded(
     room: &Room,
     visitor: &Visitor,
@@ -131,7 +131,7 @@ async fn recorded(
     Ok((run, recorded))
 }
 
-/// Returns a run with the receipt of one of its calls, for whoever may see its contents.
+/// Returns a run with the receipt of one of its calls, if the visitor may see its contents.
 pub(crate) async fn receipt(
     room: &Room,
     visitor: &Visitor,
@@ -145,12 +145,12 @@ pub(crate) async fn receipt(
     Ok((run, receipt.ok_or_else(Failure::not_found)?))
 }
 
-/// Call of a run.
+/// Call of a run, as its page shows it.
 #[derive(Serialize)]
 pub(crate) struct Call {
     pub(crate) receipt: Arc<ToolEnvelope>,
-    /// Program that makes the call again, with its arguments, its version and its scope; missing if no arguments could be
-    /// read from the call.
+    /// Rust program that makes the call again, with its arguments, its version and its scope; missing if no arguments
+    /// could be read from the call.
     pub(crate) rust: Option<String>,
     /// Is `true` if the run can be varied by another result of the call.
     pub(crate) may_be_varied: bool,
@@ -181,7 +181,7 @@ pub(crate) async fn call(
     })
 }
 
-/// Returns the program that makes a call of this run again.
+/// Returns the Rust program that makes a call of this run again.
 fn written(agent: &str, receipt: &ToolEnvelope, scope: &Scope, run: &str) -> String {
     let mut of_scope = format!("Scope::from({:?})", scope.org_id);
     for (method, id) in [("domain", &scope.domain_id), ("user", &scope.user_id)] {
@@ -221,7 +221,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {{
     )
 }
 
-/// Returns a JSON text as a literal of Rust.
+/// Returns a JSON text as a string literal of Rust.
 fn raw(json: &Json) -> String {
     let text = json.as_str();
     // A raw literal takes neither a lone carriage return nor what a page shows by its number.

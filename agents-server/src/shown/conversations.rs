@@ -26,16 +26,16 @@ use std::{
     time::Duration,
 };
 
-/// Time between two looks for messages, and between two looks at the state of a message's run.
+/// Time between two checks for new messages, and between two checks of the state of a message's run.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Time after which a reader of the events has to come back. Then it is checked again that it may read them.
+/// Time after which a reader of the events has to ask again. Then it is checked again whether it may read them.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 /// Number of runs that a page of a conversation has.
 const PAGE: u32 = 100;
-/// Number of runs of earlier messages that are read at once, to tell of them.
+/// Number of runs of earlier messages that are read from the store at once.
 const AHEAD: u32 = 10;
 
-/// Conversation so far.
+/// Conversation so far, as the API returns it.
 #[derive(Serialize)]
 pub(crate) struct Whole {
     conversation_id: String,
@@ -44,30 +44,30 @@ pub(crate) struct Whole {
     messages: Vec<Said>,
     /// Runs of the newest messages, the oldest first.
     runs: Vec<Summary>,
-    /// Id before which the page of earlier runs ends; `None` if there are none.
+    /// Id of the run before which the page of earlier runs ends; `None` if there are none.
     next: Option<String>,
-    /// Id behind which the events are that are not in here.
+    /// Id of the last event whose news is in here; a reader begins behind it.
     last_event_id: String,
 }
 
-/// Words of a person or of the agent. Calls of tools are on the pages of the runs.
+/// Words that a person or the agent has said in a conversation. Calls of tools are on the pages of the runs.
 #[derive(Serialize)]
 struct Said {
     role: &'static str,
     text: String,
 }
 
-/// Message that is sent to an agent.
+/// Body of a request that sends a message to an agent.
 #[derive(Deserialize)]
 pub(crate) struct Sent {
     agent: String,
-    /// Input of the agent.
+    /// Input of the agent: the message itself.
     input: Json,
-    /// Key by which the sender knows the message: it is sent once, however often it is sent.
+    /// Key by which a repeated request is recognised, so that the message is sent once.
     key: Option<String>,
 }
 
-/// Conversation that a visitor may read.
+/// Conversation that was found, and that the visitor may read.
 pub(crate) struct Open {
     conversation: ConversationRef,
     tenant: String,
@@ -105,7 +105,7 @@ impl Open {
         }
     }
 
-    /// Returns the place behind all that is over.
+    /// Returns the place behind the last run of the conversation that is over.
     async fn last(&self) -> Result<Position, RuntimeError> {
         let last = self.conversation.last_done().await?;
         Ok(last.map_or(Position::Begin, |run| Position::Behind(run.id)))
@@ -128,7 +128,8 @@ impl Open {
         }
     }
 
-    /// Checks that the visitor may read along: whoever began the conversation, and whoever may see the contents of runs.
+    /// Checks that the visitor may read the conversation: whoever began it may, and whoever may see the contents of
+    /// runs.
     async fn check(&self, room: &Room, visitor: &Visitor) -> Result<(), Failure> {
         let by = &visitor.principal;
         match room.client.may_see_contents(by) || self.conversation.was_begun_by(by).await? {
@@ -145,7 +146,7 @@ fn no_conversation(id: &str) -> Failure {
     }
 }
 
-/// Opens a conversation that is there.
+/// Finds a conversation that has begun, and checks that the visitor may read it.
 pub(crate) async fn open(
     room: &Room,
     visitor: &Visitor,
@@ -160,7 +161,7 @@ pub(crate) async fn open(
     Ok(open)
 }
 
-/// Sends a message to an agent, and returns its run. The first message begins the conversation.
+/// Sends a message to an agent, and returns the run that answers it. The first message begins the conversation.
 pub(crate) async fn send(
     room: &Room,
     visitor: &Visitor,
@@ -194,7 +195,7 @@ pub(crate) async fn send(
     Ok(room.client.stored(run.id(), by).await?.into())
 }
 
-/// Reads what was said, and the newest runs before the one with this id.
+/// Reads what was said in a conversation, and its newest runs before the one with this id.
 pub(crate) async fn whole(
     room: &Room,
     visitor: &Visitor,
@@ -243,14 +244,14 @@ fn said(message: &Message) -> Option<Said> {
     Some(Said { role, text })
 }
 
-/// Place among the events of a conversation. As a text, it is the id of an event.
+/// Place among the events of a conversation. As a text, it is the id of an event, behind which a reader goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Position {
-    /// Before the first message.
+    /// Before the first message of the conversation.
     Begin,
     /// Within the run of a message, at the event with this number.
     In(String, u64),
-    /// Behind a run.
+    /// Behind a run, all of whose events were told.
     Behind(String),
 }
 
@@ -277,16 +278,16 @@ impl std::fmt::Display for Position {
     }
 }
 
-/// News of a conversation.
+/// News of a conversation that are sent to a reader.
 pub(crate) struct News {
-    /// Id of the event; `None` for news of a moment, which are not told again.
+    /// Id of the event; `None` for news that are not repeated to a reader who comes back.
     pub(crate) id: Option<String>,
-    /// Kind and data of the event; `None` if there is nothing but an id, behind which a reader may go on.
+    /// Kind and data of the event; `None` if it has an id alone, behind which a reader may go on.
     pub(crate) told: Option<(&'static str, Value)>,
 }
 
-/// Returns what becomes of the messages of a conversation, behind the event with this id; without one, of the messages that
-/// are not over. It goes on with the messages that come, up to ten minutes. It begins with the id of the place where it begins.
+/// Returns the news of a conversation behind the event with this id; without an id, those of the messages that are not
+/// over. New messages follow for up to ten minutes. The first event is the id of the place where the news begin.
 ///
 /// # Errors
 /// When there is no event with this id.
@@ -342,22 +343,22 @@ struct Following {
     room: Room,
     visitor: Visitor,
     approvals: Approvals,
-    /// Filter that chooses the runs behind the last one that was seen.
+    /// Filter that chooses the runs behind the last one that was told.
     behind: RunFilter,
-    /// Runs that are told of next.
+    /// Runs whose news come next, in order.
     ahead: VecDeque<Run>,
     current: Option<Current>,
     news: VecDeque<News>,
 }
 
-/// Run that is told of.
+/// Run whose news are being told.
 struct Current {
     run: String,
     events: BoxStream<'static, Result<Event, RuntimeError>>,
     text: TextFollower,
-    /// Number of the last event that the reader has been told of.
+    /// Number of the last event of the run that the reader has been told.
     told: Option<u64>,
-    /// Ids of its requests, by the calls that they are about.
+    /// Ids of the run's requests for approval, by the calls that they are about.
     requests: HashMap<String, String>,
     is_held: bool,
 }
@@ -385,7 +386,7 @@ impl Following {
         }
     }
 
-    /// Takes the next message, or looks for one.
+    /// Takes the run of the next message, or looks in the store for one.
     async fn look(&mut self) -> Result<(), RuntimeError> {
         if let Some(run) = self.ahead.pop_front() {
             self.begin(run, None);
@@ -427,7 +428,7 @@ impl Following {
         self.news.push_back(News { id, told });
     }
 
-    /// Tells what an event means for the reader, unless it knows.
+    /// Turns an event of the run into news for the reader. An event that the reader was told before is left out.
     async fn hear(&mut self, event: &Event) -> Result<(), RuntimeError> {
         let Some(current) = &mut self.current else {
             return Ok(());
@@ -474,7 +475,7 @@ impl Following {
         Ok(())
     }
 
-    /// Tells that the run is held, which is no event of it.
+    /// Tells the reader if the run is held, of which the run has no event.
     async fn look_at_state(&mut self) -> Result<(), RuntimeError> {
         let Some(current) = &mut self.current else {
             return Ok(());
@@ -494,7 +495,7 @@ impl Following {
         Ok(())
     }
 
-    /// Tells how the run has ended. `error` is the reason why it cannot be read.
+    /// Tells the reader how the run has ended. `error` is the reason why the run cannot be read.
     async fn end(&mut self, error: Option<&RuntimeError>) -> Result<(), RuntimeError> {
         let Some(current) = self.current.take() else {
             return Ok(());

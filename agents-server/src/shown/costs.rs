@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 /// Number of days that are summed up if no first day is named.
 const DAYS: u64 = 30;
-/// Number of rows of a page.
+/// Number of rows that a page of the costs shows.
 const ROWS: u32 = 500;
 
-/// Values that costs are summed up by, with their names.
+/// Values by which costs are summed up: the word in the query, and the name for people.
 pub(crate) const KINDS: [(&str, &str); 6] = [
     ("day", "Day"),
     ("agent", "Agent"),
@@ -28,7 +28,7 @@ pub(crate) const KINDS: [(&str, &str); 6] = [
 
 #[derive(Default, Deserialize)]
 pub(crate) struct Choice {
-    /// Value that costs are summed up by.
+    /// Word for the value that costs are summed up by.
     by: Option<String>,
     /// First day that is summed up, such as `2026-11-25`.
     since: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Choice {
     limit: Option<u32>,
 }
 
-/// Sums of the log, with their total.
+/// Sums of the costs, with their total.
 #[derive(Serialize)]
 pub(crate) struct Costs {
     pub(crate) by: &'static str,
@@ -46,21 +46,21 @@ pub(crate) struct Costs {
     pub(crate) tenant: Option<String>,
     pub(crate) purpose: Option<String>,
     pub(crate) rows: Vec<Row>,
-    /// Is `true` if there are more rows than these.
+    /// Is `true` if there are more rows than these, which are left out.
     pub(crate) more: bool,
     pub(crate) total: Row,
 }
 
-/// Sum of requests to models.
+/// Row of the costs: the sum of the requests to models that have one value in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Row {
-    /// Value that the requests have in common; empty for those that have none.
+    /// Value that the requests of the row have in common; empty for requests without one.
     pub(crate) of: String,
     pub(crate) calls: u64,
     pub(crate) input_tokens: u64,
     pub(crate) output_tokens: u64,
     pub(crate) cost_nanos: u64,
-    /// Number of requests whose cost is not known.
+    /// Number of requests of the row whose cost is not known.
     pub(crate) unpriced: u64,
 }
 
@@ -111,7 +111,7 @@ fn is_day(text: &str) -> bool {
     bytes.len() == 10 && bytes.iter().enumerate().all(is_digit)
 }
 
-/// Reads the sums that a visitor has chosen.
+/// Reads the sums of the costs that a visitor has chosen.
 pub(crate) async fn costs(
     room: &Room,
     visitor: &Visitor,
@@ -178,7 +178,7 @@ async fn sums(
 }
 
 impl Costs {
-    /// Returns the rows as CSV, with a line of names.
+    /// Returns the rows as CSV, below a line with the names of the columns.
     pub(crate) fn csv(&self) -> String {
         let mut text = format!(
             "{},calls,input_tokens,output_tokens,cost,unpriced\r\n",

@@ -6,7 +6,7 @@ use agents_core::{
 };
 use serde::Serialize;
 
-/// Escalation of a run; `settled` is missing while nobody has settled it.
+/// Escalation of a run, with its end; `settled` is missing while nobody has settled it.
 #[derive(Serialize)]
 pub(crate) struct Climb {
     pub(crate) escalation: Escalation,
@@ -14,8 +14,8 @@ pub(crate) struct Climb {
 }
 
 impl Climb {
-    /// Returns the words of the agent of this name about the escalation: those with which it has passed it on, and what it
-    /// could not do.
+    /// Returns what the agent of this name has said about the escalation: the reasons with which it has passed it on,
+    /// and what it could not do.
     pub(crate) fn words_of(&self, agent: &str) -> Vec<String> {
         let Escalation {
             raised, refused, ..
@@ -27,7 +27,7 @@ impl Climb {
         refused.chain(passed).collect()
     }
 
-    /// Returns the reason that the source gave.
+    /// Returns the reason that the agent gave who raised the escalation.
     pub(crate) fn first_reason(&self) -> &str {
         first_reason(&self.escalation)
     }
@@ -45,7 +45,7 @@ fn first_reason(escalation: &Escalation) -> &str {
     raised.first().map_or(reason, |hop| &hop.reason)
 }
 
-/// Returns the escalations of a run, in order.
+/// Returns the escalations of a run in the order in which they were raised.
 pub(super) fn climbs(events: &[Event]) -> Vec<Climb> {
     let mut climbs: Vec<Climb> = Vec::new();
     for event in events {

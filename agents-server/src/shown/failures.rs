@@ -9,13 +9,13 @@ use agents_runtime::{FailureCluster, FailureQuery};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// Words for severities.
+/// Words for the severities of failures, by which a visitor searches.
 pub(crate) const SEVERITIES: [&str; 4] = ["CRITICAL", "HIGH", "MEDIUM", "LOW"];
 
-/// Words for the status of a cluster.
+/// Words for the status of a cluster of failures, by which a visitor searches.
 pub(crate) const STATES: [&str; 4] = ["open", "dismissed", "escalate", "wait"];
 
-/// Clusters that a visitor looks for. An empty field finds all.
+/// Search of a visitor for clusters of failures. An empty field finds all.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Search {
     #[serde(default)]
@@ -29,7 +29,7 @@ pub(crate) struct Clusters {
     pub(crate) clusters: Vec<FailureCluster>,
 }
 
-/// Returns the clusters that are looked for, the most severe first.
+/// Returns the clusters of failures that the search is for, the most severe first.
 pub(crate) async fn clusters(
     room: &Room,
     visitor: &Visitor,
@@ -45,7 +45,7 @@ pub(crate) async fn clusters(
     Ok(Clusters { clusters })
 }
 
-/// Reads one of these words; `None` for an empty field.
+/// Reads the word in a field of a search, which has to be one of these; `None` for an empty field.
 pub(crate) fn known<T: DeserializeOwned>(
     field: &str,
     given: &str,

@@ -9,10 +9,10 @@ use agents_runtime::{DeadLetter, LetterQuery};
 use serde::{Deserialize, Serialize};
 use std::{cmp::Reverse, time::Duration};
 
-/// Number of dead letters that are looked at, the newest first.
+/// Number of dead letters that a search looks at, the newest first.
 pub(crate) const MOST: usize = 1000;
 
-/// Dead letters that a visitor looks for. An empty field finds all.
+/// Search of a visitor for dead letters. An empty field finds all.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Search {
     /// Name of the subscriber, or of the run's agent.
@@ -24,23 +24,23 @@ pub(crate) struct Search {
     /// Letters that died at most this number of minutes ago.
     #[serde(default)]
     pub(crate) max_minutes: String,
-    /// Place behind which the page begins.
+    /// Place in the list behind which the page begins.
     #[serde(default)]
     pub(crate) before: String,
 }
 
-/// Page of dead letters, those that were published last first.
+/// Page of dead letters. Those that were published last come first.
 #[derive(Debug, Serialize)]
 pub(crate) struct DeadLetters {
     pub(crate) letters: Vec<DeadLetter>,
-    /// Place behind which the next page begins; `None` for the last page.
+    /// Place in the list behind which the next page begins; `None` for the last page.
     pub(crate) next: Option<String>,
-    /// Is `true` if there may be earlier letters than those that are looked at.
+    /// Is `true` if there may be earlier letters than those that the search has looked at.
     pub(crate) more: bool,
 }
 
 impl Search {
-    /// Returns `true` if the search finds all letters.
+    /// Returns `true` if the search has no conditions, so that it finds all letters.
     pub(crate) fn is_empty(&self) -> bool {
         let fields = [&self.handler_name, &self.min_minutes, &self.max_minutes];
         fields.iter().all(|field| field.trim().is_empty())
@@ -68,7 +68,7 @@ fn minutes(field: &str, given: &str) -> Result<Option<Duration>, Failure> {
         .map_err(|_| Failure::invalid(wording::no_minutes(field, given)))
 }
 
-/// Place of a letter in the list. It stays the same when other letters go and come.
+/// Place of a letter in the list, by its time and id. It stays the same when other letters go and come.
 type Place = (Reverse<u64>, String);
 
 fn place(letter: &DeadLetter) -> Place {
@@ -76,7 +76,7 @@ fn place(letter: &DeadLetter) -> Place {
     (Reverse(published_at), letter.event_id.clone())
 }
 
-/// Reads a place, as `next` has it: the time in milliseconds, a full stop, and the id of the letter.
+/// Reads a place from the text that `next` has: the time in milliseconds, a full stop, and the id of the letter.
 fn read_place(text: &str) -> Result<Option<Place>, Failure> {
     if text.is_empty() {
         return Ok(None);
@@ -89,7 +89,7 @@ fn read_place(text: &str) -> Result<Option<Place>, Failure> {
     parts.map(Some).ok_or_else(unreadable)
 }
 
-/// Returns a page of the dead letters that are looked for.
+/// Returns a page of the dead letters that the search is for.
 pub(crate) async fn letters(
     room: &Room,
     visitor: &Visitor,

@@ -9,7 +9,7 @@ use agents_control::{ControlPlane, ModelProfile, ProfileVersion, PurposeKey, Rat
 use agents_core::{run::Timestamp, tool::Scope};
 use serde::Serialize;
 
-/// Purposes, with what is active for them.
+/// Purposes of models, each with the profiles that are active for it.
 #[derive(Serialize)]
 pub(crate) struct Models {
     pub(crate) purposes: Vec<Purpose>,
@@ -42,18 +42,18 @@ pub(crate) struct Profile {
     pub(crate) max_output_tokens: Option<u32>,
 }
 
-/// Model of a profile, with the state of its circuit.
+/// Model of a profile, with the state of its circuit breaker.
 #[derive(Serialize)]
 pub(crate) struct Circuit {
     pub(crate) provider: String,
     pub(crate) model: String,
-    /// State in a word: `closed` or `open`.
+    /// Word for the state of the circuit: `open` while the model gets no requests, else `closed`.
     pub(crate) circuit: &'static str,
-    /// Time until a request may see whether the model answers again, in milliseconds.
+    /// Time until a request may test whether the model answers again, in milliseconds.
     pub(crate) open_for_ms: Option<u64>,
 }
 
-/// Amounts that are spent and held today, and their cap.
+/// Amounts that were spent today or are reserved, and the cap on both.
 #[derive(Serialize)]
 pub(crate) struct Budget {
     pub(crate) org_id: String,
@@ -77,16 +77,16 @@ pub(crate) struct Version {
     pub(crate) version: u64,
     pub(crate) created_by: String,
     pub(crate) activated_at: Timestamp,
-    /// Time at which the version was deactivated; missing for the active one.
+    /// Time at which the version was deactivated; missing for a version that is active.
     pub(crate) deactivated_at: Option<Timestamp>,
-    /// Version that is active in its tier now.
+    /// Number of the version that is active in the same tier now.
     pub(crate) active: Option<u64>,
     /// Reason why the visitor may not activate the version again; missing if it may.
     pub(crate) refusal: Option<String>,
     pub(crate) profile: ModelProfile,
 }
 
-/// Change of a profile, or the refusal of one.
+/// Change of a profile that was made or refused, from the log of changes.
 #[derive(Serialize)]
 pub(crate) struct Change {
     pub(crate) number: u64,
@@ -101,7 +101,7 @@ pub(crate) struct Change {
     pub(crate) reason: Option<String>,
 }
 
-/// Returns the control plane, or the failure of a control room without one.
+/// Returns the control plane; in a control room without one, the failure that says so.
 pub(crate) fn plane(room: &Room) -> Result<&ControlPlane, Failure> {
     room.control.as_ref().ok_or_else(Failure::no_control)
 }
@@ -113,7 +113,7 @@ fn purpose_of(control: &ControlPlane, word: &str) -> Result<PurposeKey, Failure>
 }
 
 impl Visitor {
-    /// Returns `true` if a tier belongs to the visitor.
+    /// Returns `true` if the tier belongs to the visitor's tenant. The operator has all tiers.
     fn owns(&self, tier: &Tier) -> bool {
         match self.tenant() {
             None => true,
@@ -122,7 +122,7 @@ impl Visitor {
     }
 }
 
-/// Reads the purposes, with what is active for the visitor.
+/// Reads the purposes of models, with the profiles that are active for the visitor.
 pub(crate) async fn models(room: &Room, visitor: &Visitor) -> Result<Models, Failure> {
     let control = plane(room)?;
     let active = control.active().await?;
@@ -171,8 +171,8 @@ fn scope(org_id: &str, domain_id: Option<&str>) -> Scope {
     }
 }
 
-/// Returns an active profile, as a visitor sees it; `None` for one that is not there for the visitor. A tenant sees the
-/// global profile where it applies.
+/// Returns an active profile, as a visitor sees it; `None` if the visitor may not see it. A tenant sees the global
+/// profile where that applies.
 async fn profile(
     control: &ControlPlane,
     visitor: &Visitor,
@@ -297,7 +297,8 @@ pub(crate) async fn versions(
     })
 }
 
-/// Activates a version of a purpose again. `replaces` is the version that was active when the visitor looked.
+/// Activates an earlier version of a purpose's profile again. `replaces` is the version that was active when the
+/// visitor looked.
 pub(crate) async fn roll_back(
     room: &Room,
     visitor: &Visitor,

@@ -23,9 +23,9 @@ use serde::Serialize;
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
 
-/// Time after which a run that is ready should have been taken by a worker.
+/// Time within which a worker should have taken a run that is ready. After it, the page says that no worker takes it.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Number of the newest events of a run's trail in which news of undos are looked for.
+/// Number of the newest events in a run's audit trail in which the outcome of undos is looked for.
 const NEWS: u32 = 1000;
 
 /// Stored run, as a list shows it.
@@ -66,36 +66,36 @@ impl From<Run> for Summary {
     }
 }
 
-/// Run with all that is known of it.
+/// Run with all that its page shows.
 #[derive(Serialize)]
 pub(crate) struct Whole {
     #[serde(flatten)]
     pub(crate) run: Summary,
-    /// Reason why the run does not go on, if it does not.
+    /// Reason why the run does not go on; missing if it does.
     pub(crate) standstill: Option<Standstill>,
-    /// Tokens and requests so far; missing if the journal cannot be read.
+    /// Tokens and requests of the run so far; missing if the journal cannot be read.
     pub(crate) usage: Option<Usage>,
-    /// Cost so far, in billionths; missing if it is not known.
+    /// Cost of the run so far, in billionths of a dollar; missing if it is not known.
     pub(crate) cost_nanos: Option<u64>,
     pub(crate) executions: Vec<Executed>,
-    /// Contents; missing if the visitor may not see them, or they cannot be read.
+    /// Contents of the run; missing if the visitor may not see them, or they cannot be read.
     #[serde(flatten)]
     pub(crate) contents: Option<Contents>,
-    /// Reason why the journal cannot be read.
+    /// Reason why the journal of the run cannot be read; missing if it can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unreadable: Option<String>,
 }
 
-/// Reason why a run does not go on, with what to do.
+/// Reason why a run does not go on, with what a person can do about it.
 #[derive(Serialize)]
 pub(crate) struct Standstill {
     pub(crate) why: String,
     pub(crate) to_do: String,
-    /// Number of requests that wait for a decision.
+    /// Number of requests for approval that the run waits for.
     pub(crate) requests: usize,
 }
 
-/// Execution, with the last news of its undo.
+/// Execution of a run, with the last event about its undo.
 #[derive(Serialize)]
 pub(crate) struct Executed {
     #[serde(flatten)]
@@ -104,7 +104,7 @@ pub(crate) struct Executed {
     pub(crate) undo: Option<UndoNews>,
 }
 
-/// Last event of the trail about the undo of an execution.
+/// Last event of the audit trail about the undo of an execution.
 #[derive(Serialize)]
 pub(crate) struct UndoNews {
     pub(crate) kind: AuditKind,
@@ -118,14 +118,14 @@ pub(crate) struct UndoNews {
 pub(crate) struct Contents {
     pub(crate) events: Vec<Event>,
     pub(crate) answer: Option<Value>,
-    /// Is `true` if the answer is incomplete.
+    /// Is `true` if the answer of the run is incomplete.
     pub(crate) partial: bool,
     /// Error that ended the run.
     pub(crate) error: Option<String>,
     pub(crate) escalations: Vec<Climb>,
 }
 
-/// Reads a run with all that is known of it.
+/// Reads a run with all that its page shows.
 pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Whole, Failure> {
     let client = &room.client;
     let run = client.stored(id, &visitor.principal).await?;
@@ -173,7 +173,7 @@ pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Wh
 /// Execution in doubt, for the page of its run.
 pub(crate) struct Doubtful {
     pub(crate) doubt: Doubt,
-    /// Reason why the visitor may not settle the doubt.
+    /// Reason why the visitor may not settle the doubt; missing if the visitor may.
     pub(crate) refusal: Option<String>,
 }
 
@@ -216,7 +216,7 @@ async fn priced(room: &Room, run: &str) -> Result<Option<u64>, Failure> {
     Ok(sum.map(|sum| sum.cost_nanos))
 }
 
-/// Returns the executions of a run, with the news of their undos.
+/// Returns the executions of a run, each with the last event about its undo.
 pub(crate) async fn executions(
     room: &Room,
     visitor: &Visitor,
@@ -226,7 +226,7 @@ pub(crate) async fn executions(
     with_news(room, run, found).await
 }
 
-/// Adds the news of their undos to the executions of a run.
+/// Adds the last events about their undos to the executions of a run.
 async fn with_news(
     room: &Room,
     run: &str,
@@ -266,7 +266,7 @@ async fn with_news(
     Ok(found.into_iter().map(executed).collect())
 }
 
-/// Returns one execution of a run.
+/// Returns one execution of a run; a failure if the run has none with this id.
 pub(crate) async fn execution(
     room: &Room,
     visitor: &Visitor,
@@ -278,7 +278,7 @@ pub(crate) async fn execution(
     found.ok_or_else(Failure::not_found)
 }
 
-/// Returns why a run does not go on, if it does not.
+/// Returns why a run does not go on; `None` if it does.
 async fn standstill(
     room: &Room,
     visitor: &Visitor,
@@ -322,7 +322,7 @@ async fn standstill(
     })
 }
 
-/// Returns the answer as far as it is written, if the run is streamed.
+/// Returns the answer of the run as far as it is written; empty if the run is not streamed.
 pub(crate) async fn written_so_far(room: &Room, run: &str) -> Result<String, Failure> {
     let text = room.client.events(run).so_far().text();
     let written = text.try_fold(String::new(), async |mut written, delta| {

@@ -20,13 +20,13 @@ use std::{
 };
 use tokio::time::timeout;
 
-/// Time within which a secret has to be found.
+/// Time within which a store of secrets has to answer. After it, nobody knows whether the secret is there.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Tools that a visitor looks for.
+/// Search of a visitor for tools.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Search {
-    /// Part of the name or of the description.
+    /// Part of the name or of the description of the tools.
     #[serde(default)]
     pub(crate) q: String,
     #[serde(default)]
@@ -44,12 +44,12 @@ pub(crate) struct Tools {
     pub(crate) tools: Vec<Tool>,
 }
 
-/// Version of a tool, with the agents that have it.
+/// Version of a tool that agents have, or have had.
 #[derive(Serialize)]
 pub(crate) struct Tool {
     /// Name by which models call the tool, or the pattern of the names that a source of tools will list.
     pub(crate) name: String,
-    /// Version; missing if it is not known.
+    /// Version of the tool; missing if it is not known.
     pub(crate) version: Option<String>,
     pub(crate) effects: Effects,
     /// State in a word: `active`, `deprecated`, `blocked`, or `gone` if no current agent has this version.
@@ -61,11 +61,11 @@ pub(crate) struct Tool {
     /// Other versions of the tool that the store knows of.
     pub(crate) other_versions: Vec<String>,
     pub(crate) secrets: Vec<Secret>,
-    /// Description; missing if the tool itself is not known.
+    /// Description of the tool; missing if only its name is known.
     pub(crate) description: Option<Box<ToolDescription>>,
 }
 
-/// Secret that a tool looks up.
+/// Secret that a tool looks up, and whether it is there.
 #[derive(Clone, Serialize)]
 pub(crate) struct Secret {
     pub(crate) name: String,
@@ -75,17 +75,17 @@ pub(crate) struct Secret {
     pub(crate) scope: Option<String>,
 }
 
-/// Words for the states of a tool.
+/// Words for the states of a tool, by which a visitor searches.
 pub(crate) const STATES: [&str; 4] = ["active", "deprecated", "blocked", "gone"];
 
-/// Words for categories.
+/// Words for the categories of tools, by which a visitor searches.
 pub(crate) const CATEGORIES: [&str; 5] = ["api", "code", "data", "search", "utility"];
 
-/// Words for effects.
+/// Words for the effects of tools, by which a visitor searches.
 pub(crate) const EFFECTS: [&str; 3] = ["none", "reads", "writes"];
 
 impl Tool {
-    /// Returns why the tool should not be used, if it says so.
+    /// Returns the note that the tool should not be used: it is deprecated or blocked. `None` for any other tool.
     pub(crate) fn warning(&self) -> Option<(&'static str, &str)> {
         match &self.description.as_ref()?.status {
             Status::Deprecated { note } => Some(("deprecated", note)),
@@ -114,7 +114,7 @@ impl Tool {
     }
 }
 
-/// Returns the word for a value, as JSON has it.
+/// Returns the word that JSON has for a value, such as a category.
 pub(crate) fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
@@ -122,7 +122,7 @@ pub(crate) fn word(value: &impl Serialize) -> String {
     }
 }
 
-/// Checks that the words of a search are known.
+/// Checks that the words of a search are known; the failure names the field.
 fn check(search: &Search) -> Result<(), Failure> {
     for (field, given, known) in [
         ("category", &search.category, &CATEGORIES[..]),
@@ -136,7 +136,7 @@ fn check(search: &Search) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the tools that are looked for, by their names.
+/// Returns the tools that the search is for, in the order of their names.
 pub(crate) async fn tools(
     room: &Room,
     visitor: &Visitor,
@@ -149,7 +149,7 @@ pub(crate) async fn tools(
     Ok(Tools { tools })
 }
 
-/// Returns one version of a tool of an agent.
+/// Returns one version of a tool of an agent, with whether its secrets are there.
 pub(crate) async fn tool(
     room: &Room,
     visitor: &Visitor,
@@ -175,7 +175,7 @@ pub(crate) async fn known(
     found.next().ok_or_else(Failure::not_found)
 }
 
-/// Returns all versions of all tools. A version that two agents have in different forms is there twice.
+/// Returns all versions of all tools of these agents. A version that two agents have in different forms is there twice.
 fn all(agents: Vec<KnownAgent>) -> Vec<Tool> {
     let mut tools: Vec<Tool> = Vec::new();
     for agent in agents {

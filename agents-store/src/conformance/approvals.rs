@@ -26,7 +26,7 @@ fn yes() -> Answer {
     }
 }
 
-/// Stores a run that asks for approval of one call, with arguments of the digest `d1`.
+/// Stores a run that asks for approval of one call, whose arguments have the digest `d1`. Returns the lease on the run.
 async fn asked(store: &Checked) -> Lease {
     create(store, "run-1").await;
     let lease = claimed(store, "w").await;

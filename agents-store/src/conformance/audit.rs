@@ -22,7 +22,7 @@ fn kinds(trail: &[AuditEvent]) -> Vec<AuditKind> {
     trail.iter().map(|event| event.kind).collect()
 }
 
-/// Checks that the digests of a trail are a chain that ends where the run says.
+/// Checks that the digests of a run's audit trail are a chain that ends where the run's row says.
 async fn check_chain(store: &Checked, run: &str, key: &AuditKey) {
     let mut before = Vec::new();
     let trail = trail(store, run).await;

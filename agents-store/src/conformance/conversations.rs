@@ -26,7 +26,7 @@ async fn says(store: &Checked, id: &str, conversation: &str) {
     assert_eq!(stored.conversation.as_deref(), Some(conversation));
 }
 
-/// Claims a run that has to be this one.
+/// Claims the next run, and checks that it is the one with this id.
 async fn claims(store: &Checked, id: &str) -> Lease {
     let lease = claimed(store, "one").await;
     assert_eq!(lease.run.id, id);

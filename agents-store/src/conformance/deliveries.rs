@@ -23,7 +23,7 @@ async fn taken(store: &Checked, webhook: &str) -> Vec<Delivery> {
     store.claim_deliveries(&wants(webhook, LONG)).await.unwrap()
 }
 
-/// Stores a run that asks for approval, and is held then.
+/// Stores a run that asks for approval and is then held, so that there are events to deliver.
 async fn asks(store: &Checked, id: &str, tenant: &str) {
     let new = NewRun {
         tenant: tenant.to_owned(),

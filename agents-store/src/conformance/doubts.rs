@@ -5,7 +5,7 @@ use crate::{
     AuditFilter, AuditKind, Commit, ExecutionFilter, Finish, Lease, Rest, RunStatus, Settle,
 };
 
-/// Stores a run with an execution in doubt, and one that is not.
+/// Stores a run with an execution in doubt and one that is not in doubt. Returns the lease on the run.
 async fn doubtful(store: &Checked) -> Lease {
     create(store, "run-1").await;
     let lease = claimed(store, "w").await;

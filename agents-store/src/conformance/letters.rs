@@ -63,7 +63,7 @@ async fn end(store: &Checked, letter: &Letter, end: LetterEnd) {
     store.end_letter(letter, &end).await.unwrap();
 }
 
-/// Makes a letter to this subscriber that is dead.
+/// Returns a dead letter to this subscriber, made for the case.
 async fn died(store: &Checked, id: &str, subscriber: &str) -> Letter {
     subscribe(store, &[subscriber]).await;
     publish(store, id).await;

@@ -10,7 +10,7 @@ fn manifest(agent: &str, contents: &str) -> NewManifest {
     }
 }
 
-/// Returns the agents with their contents, in the order of the store.
+/// Returns the names of the stored agents with their contents, in the order of the store.
 async fn all(store: &Checked) -> Vec<(String, String)> {
     let stored = store.manifests().await.unwrap().into_iter();
     let text = |contents| String::from_utf8(contents).unwrap();

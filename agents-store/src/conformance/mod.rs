@@ -219,11 +219,11 @@ pub async fn check<S: Store>(open: impl AsyncFn() -> Arc<S>) {
     }
 }
 
-/// Time of a lease or a request that is to end within a case.
+/// Length of a lease or a request that is to end within a case.
 const SHORT: Duration = Duration::from_millis(80);
-/// Time of a lease that ends within a case, and is not to have ended before: long enough for a machine that is busy.
+/// Length of a lease that ends within a case, and is not to have ended before: long enough for a machine that is busy.
 const WHILE: Duration = Duration::from_secs(1);
-/// Time of a lease or a request that is not to end within a case.
+/// Length of a lease or a request that is not to end within a case.
 const LONG: Duration = Duration::from_secs(60);
 
 fn new_run(id: &str) -> NewRun {

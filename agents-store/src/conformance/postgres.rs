@@ -32,11 +32,11 @@ use std::{
 /// Variable with the address of a server that tests may use: its role has to be allowed to create databases and roles.
 const VARIABLE: &str = "AGENTS_TEST_POSTGRES";
 
-/// Folder with a folder for each version of PostgreSQL, as Debian has it.
+/// Folder in which Debian has a folder for each version of PostgreSQL.
 const INSTALLED: &str = "/usr/lib/postgresql";
 
-/// Starts a server, waits until nobody needs it any more, and removes it. It needs nobody's help for that: if a test ends
-/// in whatever way, the shell's input ends.
+/// Shell script that starts a server, waits until nobody needs it any more, and removes it. It needs nobody's help for
+/// that: if a test ends in whatever way, the shell's input ends.
 const KEEP: &str = r#"
     trap '' INT TERM HUP
     bin=$1 folder=$2
@@ -51,7 +51,7 @@ const KEEP: &str = r#"
     rm -rf "$folder"
 "#;
 
-/// Number of things of this process that have a name of their own.
+/// Number of databases and servers that this process has named, so that each name is new.
 static NAMED: AtomicU32 = AtomicU32::new(1);
 
 /// PostgreSQL server that the tests of a process start and share.
@@ -61,7 +61,7 @@ pub struct Server {
     own: Option<Own>,
 }
 
-/// Server that this process has started.
+/// Server that this process has started, and that ends with it.
 #[derive(Debug)]
 struct Own {
     bin: PathBuf,
@@ -216,7 +216,7 @@ pub struct Database {
     address: String,
     name: String,
     server: String,
-    /// Is `true` if the server goes on after the test: the database is dropped then.
+    /// Is `true` if the database has to be dropped after the test, since the server goes on.
     is_dropped: bool,
 }
 
@@ -266,7 +266,7 @@ async fn execute(address: &str, sql: &str) -> Result<(), tokio_postgres::Error> 
     done
 }
 
-/// Returns the address of another database of the server.
+/// Returns the address of another database of the same server.
 fn address_of(server: &str, database: &str) -> String {
     let Some((scheme, rest)) = server.split_once("://") else {
         return format!("{server} dbname={database}");
@@ -279,7 +279,7 @@ fn address_of(server: &str, database: &str) -> String {
     format!("{scheme}://{host}/{database}{settings}")
 }
 
-/// Returns the folder with the programs of the latest version that is installed.
+/// Returns the folder with the programs of the latest installed version of PostgreSQL; `None` if there is none.
 fn installed() -> Option<PathBuf> {
     let versions = fs::read_dir(INSTALLED).ok()?;
     let version = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u32>().ok();
@@ -288,7 +288,7 @@ fn installed() -> Option<PathBuf> {
     found.max_by_key(version).map(|path| path.join("bin"))
 }
 
-/// Returns the ids of a user and of its group.
+/// Returns the ids of a user of this machine and of its group; `None` if there is no such user.
 fn account(name: &str) -> Option<(u32, u32)> {
     let users = fs::read_to_string("/etc/passwd").ok()?;
     let fields = |line: &str| line.split(':').map(str::to_owned).collect::<Vec<_>>();
@@ -296,7 +296,7 @@ fn account(name: &str) -> Option<(u32, u32)> {
     Some((user.get(2)?.parse().ok()?, user.get(3)?.parse().ok()?))
 }
 
-/// Prepares a program that runs in the folder under the account.
+/// Prepares a command that runs in the folder under this account; PostgreSQL refuses to run as root.
 fn as_account(program: &Path, folder: &Path, account: Option<(u32, u32)>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env("LC_ALL", "C");

@@ -48,7 +48,7 @@ pub enum CredentialAnswer {
     Leased,
     /// Another holder has the lease, for this time at most.
     Taken {
-        /// Time until the lease of the other holder ends.
+        /// Time until the lease of the process that refreshes the credential ends.
         wait: Duration,
     },
     /// The credential has new contents by now, or was removed.

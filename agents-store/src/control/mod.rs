@@ -102,13 +102,14 @@ pub trait ControlStore: Send + Sync + 'static {
         replaces: Option<u64>,
     ) -> Result<StoredProfile, StoreError>;
 
-    /// Adds a refusal to the changes of the profiles.
+    /// Records a refused profile among the changes of profiles, with the reason.
     async fn refuse_profile(&self, new: &NewProfile, why: &str) -> Result<(), StoreError>;
 
-    /// Returns the changes of profiles behind the one with this number, the oldest first.
+    /// Returns the changes of profiles with greater numbers than this one, the oldest first.
     async fn profile_changes(&self, after: u64) -> Result<Vec<ProfileChange>, StoreError>;
 
-    /// Returns the circuits that are open, with the time until a request may see whether the model answers again.
+    /// Returns the circuits that are open, each with the time after which one request may find out whether the model
+    /// answers again.
     async fn circuits(&self) -> Result<Vec<(String, Duration)>, StoreError>;
 
     /// Opens a circuit for this time if the last requests that went through it, this many, have all failed. Returns
@@ -128,10 +129,10 @@ pub trait ControlStore: Send + Sync + 'static {
     /// another request was let pass, or the circuit is closed.
     async fn probe_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
 
-    /// Closes a circuit. Returns `true` if it was open before.
+    /// Closes a circuit, so that requests go through it again. Returns `true` if it was open before.
     async fn close_circuit(&self, name: &str) -> Result<bool, StoreError>;
 
-    /// Returns a credential with its contents, which are encrypted; `None` if there is none.
+    /// Returns a credential with its encrypted contents; `None` if there is none.
     async fn credential(&self, key: &CredentialKey)
     -> Result<Option<StoredCredential>, StoreError>;
 
@@ -165,8 +166,8 @@ pub trait ControlStore: Send + Sync + 'static {
     async fn release_credential(&self, key: &CredentialKey, holder: &str)
     -> Result<(), StoreError>;
 
-    /// Changes the retries that are left to an organisation. Returns what is left then, or `None` if there is not enough to be
-    /// taken: nothing is changed then.
+    /// Changes the number of retries that an organisation has left. Returns what is left then. If there is not enough
+    /// to be taken, returns `None` and changes nothing.
     async fn change_retries(
         &self,
         org_id: &str,

@@ -30,7 +30,7 @@ pub struct StoredProfile {
     pub purpose: String,
     /// Id of the organisation (tenant) that the profile holds for; empty for all.
     pub org_id: String,
-    /// Id of the workspace; empty for the organisation itself.
+    /// Id of the workspace that the profile holds for; empty for the whole organisation.
     pub domain_id: String,
     /// Profile as text, in the encoding of the control plane.
     pub profile: String,
@@ -63,7 +63,7 @@ words!(ProfileAction {
     Refused = "refused",
 });
 
-/// Refuses a change if `expected` is set and another version than that one is active.
+/// Returns an error if a version is expected to be active and another one is.
 pub(crate) fn check_replaced(expected: Option<u64>, active: Option<u64>) -> Result<(), StoreError> {
     match expected {
         Some(expected) if active != Some(expected) => Err(wording::other_profile(expected, active)),
@@ -76,9 +76,9 @@ pub(crate) fn check_replaced(expected: Option<u64>, active: Option<u64>) -> Resu
 pub struct ProfileChange {
     /// Number of the change in the store. Later changes have greater numbers.
     pub number: u64,
-    /// Time of the change, by the clock of the store.
+    /// Time at which the change was stored, by the clock of the store.
     pub at: Timestamp,
-    /// Action that was done, or was refused.
+    /// Action that was done, or that was refused.
     pub action: ProfileAction,
     /// Version that the change is about; 0 if the change was refused.
     pub version: u64,
@@ -86,7 +86,7 @@ pub struct ProfileChange {
     pub purpose: String,
     /// Id of the organisation (tenant) that the profile holds for; empty for all.
     pub org_id: String,
-    /// Id of the workspace; empty for the organisation itself.
+    /// Id of the workspace that the profile holds for; empty for the whole organisation.
     pub domain_id: String,
     /// Principal who made the change, or wanted to.
     pub by: String,

@@ -17,7 +17,7 @@ pub struct BudgetKey {
 /// Rate limit: a bucket that holds `calls` calls, and that fills up within the time `per_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateRule {
-    /// Number of calls that the bucket holds.
+    /// Number of calls that the bucket holds when it is full.
     pub calls: u32,
     /// Time in which an empty bucket fills up, in milliseconds.
     pub per_ms: u64,
@@ -31,9 +31,9 @@ pub struct Hold {
     pub id: String,
     /// Organisation, workspace and purpose whose limits apply.
     pub key: BudgetKey,
-    /// Rate limit; `None` if there is none, or if an earlier request of the same call has counted for it.
+    /// Rate limit that applies; `None` if there is none, or if an earlier request of the same call has counted for it.
     pub rate: Option<RateRule>,
-    /// Cap of a day, in billionths of a dollar; `None` for no cap.
+    /// Maximum cost of a day, in billionths of a dollar; `None` for no cap.
     pub cap_nanos: Option<u64>,
     /// Largest cost that the request can have, in billionths of a dollar; `None` if its price is not known.
     pub amount_nanos: Option<u64>,
@@ -51,7 +51,7 @@ pub struct Hold {
     pub run_id: String,
     /// Path of the agent's place in the run, with the number of its turn.
     pub turn_id: String,
-    /// Name of the circuit that the request goes through.
+    /// Name of the circuit that the request goes through: one for each model and credential.
     pub circuit: String,
 }
 
@@ -60,17 +60,17 @@ pub struct Hold {
 pub enum HoldAnswer {
     /// The money is held, and the request may be sent.
     Held {
-        /// Is `true` if the sum of the day has just reached 80 % of the cap.
+        /// Is `true` if the sum of the day has just reached 80 % of the cap, so that people are warned.
         warns: bool,
     },
     /// The request is refused: too many calls came before.
     TooOften {
-        /// Time until the next call may be made.
+        /// Time until the rate limit admits the next call.
         wait: Duration,
     },
     /// The request is refused: with its largest cost, the sum of the day would pass the cap.
     CapReached {
-        /// Amounts that are spent and held today.
+        /// Amounts that were spent today or are reserved, and the cap that they have reached.
         budget: Budget,
     },
 }
@@ -78,7 +78,7 @@ pub enum HoldAnswer {
 /// Amounts that are spent and held on a day, in billionths of a dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Amount that was spent on that day.
+    /// Amount that was spent on the day of the budget.
     pub spent_nanos: u64,
     /// Amount that is held for requests that have not ended.
     pub held_nanos: u64,
@@ -101,7 +101,8 @@ pub struct Settlement {
     pub output_tokens: u64,
     /// End of the request: `answered`, or the kind of its error.
     pub outcome: String,
-    /// Is `true` if the model has failed, and `None` if the request says nothing about the model.
+    /// Is `true` if the model has failed, `false` if it has answered, and `None` if the request says nothing about the
+    /// model.
     pub failed: Option<bool>,
     /// Time from the request to the end of the reply, in milliseconds.
     pub took_ms: u64,
@@ -114,9 +115,9 @@ pub struct Settlement {
 pub struct UsageRow {
     /// Id of the request to a model.
     pub id: String,
-    /// Time at which the money was held.
+    /// Time at which the cost of the request was reserved.
     pub at: Timestamp,
-    /// Day of the hold, in UTC.
+    /// Day in UTC on which the cost was reserved, such as `2026-11-25`.
     pub date: String,
     /// Organisation, workspace and purpose whose limits applied.
     pub key: BudgetKey,
@@ -176,7 +177,7 @@ pub struct UsageFilter {
     pub run_id: Option<String>,
     /// First day whose rows are chosen, in UTC, such as `2026-11-25`; `None` for all days.
     pub since: Option<String>,
-    /// Largest number of rows; 100 if it is `None`.
+    /// Maximum number of rows that are returned; `None` for 100.
     pub limit: Option<u32>,
 }
 
@@ -203,7 +204,7 @@ pub enum UsageBy {
 }
 
 impl UsageBy {
-    /// Returns the column that rows are grouped by, or the SQL expression that stands for one.
+    /// Returns the column by which rows are grouped, or the SQL expression that stands for one.
     pub(crate) fn column(self) -> &'static str {
         match self {
             UsageBy::Org => "org_id",
@@ -226,9 +227,9 @@ pub struct UsageSum {
     pub of: String,
     /// Number of requests that are summed up.
     pub call_count: u64,
-    /// Number of tokens that models have read for these requests.
+    /// Number of tokens that models have read for the requests of this sum.
     pub input_tokens: u64,
-    /// Number of tokens that models have written for these requests.
+    /// Number of tokens that models have written for the requests of this sum.
     pub output_tokens: u64,
     /// Sum of the known costs, in billionths of a dollar.
     pub cost_nanos: u64,
@@ -243,15 +244,15 @@ pub struct UsageDay {
     pub date: String,
     /// Organisation, workspace and purpose whose requests are summed up.
     pub key: BudgetKey,
-    /// Bounded context that the calls came from.
+    /// Bounded context (in the sense of domain-driven design) that the calls came from.
     pub bc: String,
     /// Name of the model that was asked.
     pub model: String,
     /// Number of requests that are summed up.
     pub call_count: u64,
-    /// Number of tokens that the model has read for these requests.
+    /// Number of tokens that the model has read for the requests of this day.
     pub input_tokens: u64,
-    /// Number of tokens that the model has written for these requests.
+    /// Number of tokens that the model has written for the requests of this day.
     pub output_tokens: u64,
     /// Sum of the known costs, in billionths of a dollar.
     pub cost_nanos: u64,
@@ -260,7 +261,7 @@ pub struct UsageDay {
 /// Outcome of a request that nobody has settled in time.
 pub(crate) const UNSETTLED: &str = "unsettled";
 
-/// Largest number that is stored, so that sums of many rows are within the integers of a database.
+/// Largest number that is stored for tokens and costs, so that sums of many rows are within the integers of a database.
 pub(crate) const MOST: u64 = 1 << 53;
 
 /// Returns the amount that a hold adds to the sum of its day.
@@ -273,7 +274,8 @@ pub(crate) fn amount_of(hold: &Hold) -> u64 {
     }
 }
 
-/// Returns the time until a bucket has a call again. It had `left` calls `passed_ms` milliseconds ago.
+/// Returns the time until the bucket of a rate limit has a call again. It had `left` calls `passed_ms` milliseconds
+/// ago.
 pub(crate) fn after_refill(rate: RateRule, left: f64, passed_ms: u64) -> Duration {
     let per_call = rate.per_ms as f64 / f64::from(rate.calls.max(1));
     let missing = (1.0 - left) * per_call - passed_ms as f64;

@@ -49,7 +49,8 @@ fn read(row: &Row) -> Result<Approval, StoreError> {
     })
 }
 
-/// Stores a request. If a request for the same call with the same arguments is stored already, that one is not changed.
+/// Stores a request for approval. If a request for the same call with the same arguments is stored already, it stays as
+/// it is.
 pub(super) async fn ask(
     db: &Transaction<'_>,
     now: u64,
@@ -110,7 +111,7 @@ pub(super) async fn ask(
     }
 }
 
-/// Approves a request in the name of a mode, if the mode is in effect.
+/// Approves a request in the name of a mode, if that mode is still in effect.
 async fn decided_by_mode(
     db: &Transaction<'_>,
     now: u64,
@@ -129,7 +130,7 @@ async fn decided_by_mode(
     tell(db, now, AuditKind::Approved, id).await
 }
 
-/// Adds an event about a request to the trail of its run.
+/// Adds an event about a request for approval to the audit trail of its run.
 async fn tell(db: &Transaction<'_>, now: u64, kind: AuditKind, id: &str) -> Result<(), StoreError> {
     let row = find(&db.db, id)
         .await?
@@ -148,7 +149,8 @@ async fn tell(db: &Transaction<'_>, now: u64, kind: AuditKind, id: &str) -> Resu
     append(db, now, &row.run, kind, about).await
 }
 
-/// Uses the approval of a request for an execution with these arguments, and returns who gave it.
+/// Uses the approval of a request for an execution with these arguments. Returns who gave the approval; an error if it
+/// does not cover the execution.
 pub(super) async fn consume(
     db: &Transaction<'_>,
     now: u64,
@@ -174,8 +176,8 @@ pub(super) async fn consume(
     Ok(approval.decided_by)
 }
 
-/// Decides about a request. A refused decision is an inner error, so that the transaction still stores an expiry that
-/// it has found.
+/// Stores a decision about a request. A refused decision is an inner error, so that the transaction still stores an
+/// expiry that it has found.
 pub(super) async fn decide(
     db: &Transaction<'_>,
     decision: &Decision,
@@ -250,7 +252,7 @@ pub(super) async fn decide(
     read(&decided).map(Ok)
 }
 
-/// Tells the run of a message: a run that waits is ready.
+/// Counts a message for a run. If the run waits, it is ready to go on.
 pub(super) async fn wake(db: &Transaction<'_>, now: u64, run: &str) -> Result<(), StoreError> {
     let sql = "UPDATE agent_runs
          SET messages = messages + 1, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END, updated_at = $2
@@ -266,7 +268,7 @@ pub(super) async fn due(db: &impl GenericClient, now: u64) -> Result<Vec<String>
     found.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-/// Marks the requests of these runs whose time is over.
+/// Marks the requests of these runs whose time is over as expired.
 pub(super) async fn expire(db: &Transaction<'_>, runs: &[String]) -> Result<(), StoreError> {
     // Everybody who locks several runs locks them in this order.
     let lock = "SELECT 1 FROM agent_runs WHERE id = ANY($1) ORDER BY id FOR UPDATE";
@@ -291,7 +293,7 @@ async fn expire_those_of(
     Ok(())
 }
 
-/// Withdraws the open requests of a run that is over.
+/// Marks the open requests of a run that is over as withdrawn.
 pub(super) async fn withdraw(db: &Transaction<'_>, now: u64, run: &str) -> Result<(), StoreError> {
     let sql = "UPDATE agent_approvals SET status = 'cancelled', decided_at = $2
          WHERE run_id = $1 AND status IN ('pending', 'approved') RETURNING id";
@@ -310,7 +312,8 @@ pub(super) async fn find(
     found.as_ref().map(read).transpose()
 }
 
-/// Returns requests, when no earlier one can come any more.
+/// Returns requests for approval. It first waits for transactions that may store earlier ones, so that a reader misses
+/// none.
 pub(super) async fn list_settled(
     db: &Transaction<'_>,
     filter: &ApprovalFilter,

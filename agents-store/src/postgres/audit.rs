@@ -14,7 +14,7 @@ use crate::{
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
-/// Number in place of a run's number for events that belong to no run.
+/// Number in place of a run's number, for events that belong to no run.
 const OF_NO_RUN: i64 = 0;
 
 const COLUMNS: &str = "event.number, coalesce(run.id, 'platform') AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
@@ -37,7 +37,7 @@ pub(super) fn read(row: &Row) -> Result<AuditEvent, StoreError> {
     })
 }
 
-/// Adds an event to the trail of a run.
+/// Adds an event to the audit trail of a run.
 pub(super) async fn append(
     db: &Transaction<'_>,
     now: u64,
@@ -103,8 +103,8 @@ pub(super) async fn append_to_platform(
         .map(drop)
 }
 
-/// Adds the event that comes next, and returns the end of the trail with it. `head` is the statement that moves the
-/// stored end.
+/// Adds the event that comes next in a trail, and returns the end of the trail with it. `head` is the statement that
+/// moves the stored end.
 async fn insert(
     db: &Transaction<'_>,
     now: u64,
@@ -152,7 +152,7 @@ async fn insert(
     Ok(End::of(&event))
 }
 
-/// Returns the end of a trail as the row of its run has it.
+/// Returns the end of a run's trail, as the row of the run has it.
 async fn stored_end(db: &Transaction<'_>, run: &str) -> Result<Ahead, StoreError> {
     let sql = "SELECT number, tenant_id, audit_seq, audit_digest FROM agent_runs WHERE id = $1";
     let last = db.row(sql, &[&run]).await?;
@@ -168,7 +168,8 @@ async fn stored_end(db: &Transaction<'_>, run: &str) -> Result<Ahead, StoreError
     })
 }
 
-/// Returns events, when no earlier one can come any more.
+/// Returns events of the audit trail. It first waits for transactions that may store earlier ones, so that a reader
+/// misses none.
 pub(super) async fn list_settled(
     db: &Transaction<'_>,
     filter: &AuditFilter,
@@ -213,7 +214,7 @@ pub(super) async fn list(
     found.iter().map(read).collect()
 }
 
-/// Returns `true` if the store is tied to this key.
+/// Returns `true` if the store is tied to this key: its audit trail is made with it.
 pub(super) async fn is_tied_to(db: &Transaction<'_>, key: &AuditKey) -> Result<bool, StoreError> {
     let sql = "SELECT 1 FROM agent_audit_key WHERE id = $1";
     Ok(db.row(sql, &[&key.id()]).await?.is_some())

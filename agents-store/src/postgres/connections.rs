@@ -23,10 +23,10 @@ const BEGIN: &str = "SET LOCAL lock_timeout = '10s';
 /// Statement for the time of the server's clock, in milliseconds since 1970.
 const NOW: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/// Parameters of an SQL statement, in order.
+/// Parameters of an SQL statement, in their order.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// Work with a connection or in a transaction.
+/// Future of some work with a connection or in a transaction.
 pub(super) type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// Pool of connections, and the thread that drives them: a tool that keeps the program's threads busy keeps no lease
@@ -58,7 +58,7 @@ impl Connections {
         })
     }
 
-    /// Does work on the thread. It is done to its end even if the caller no longer waits.
+    /// Does work on the pool's thread. It is done to its end even if the caller no longer waits.
     async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
@@ -82,7 +82,7 @@ impl Connections {
         .await
     }
 
-    /// Does work that reads, with one statement.
+    /// Does work that reads with one statement, on a connection of the pool.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl for<'a> FnOnce(&'a Object) -> Work<'a, T> + Send + 'static,
@@ -145,19 +145,20 @@ fn given_back<T>(connection: Object, done: Result<T, StoreError>) -> Result<T, S
     done
 }
 
-/// Transaction that is under way on one connection.
+/// Transaction that is under way on one connection, with the clock and the key of the store.
 pub(super) struct Transaction<'a> {
     pub(super) db: deadpool_postgres::Transaction<'a>,
     clock: Clock,
-    /// Key with which the digests of the audit trail are made.
+    /// Key with which the digests of the audit trail are made in this transaction.
     pub(super) key: AuditKey,
-    /// End of the trail of the run that this transaction has locked, if whoever locked it stores the end as well.
+    /// End of the trail of the run that this transaction has locked, if whoever locked the run stores the end as well;
+    /// else `None`.
     trail: Mutex<Option<Ahead>>,
 }
 
 /// End of a trail that is stored later in the transaction, in the row of its run.
 pub(super) struct Ahead {
-    /// Number of the run in the store.
+    /// Number in the store of the run whose trail it is.
     pub(super) number: i64,
     pub(super) end: End,
 }
@@ -167,12 +168,14 @@ impl Transaction<'_> {
         self.trail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the time in milliseconds. Ask for it when the rows are locked: the wait for them takes time.
+    /// Returns the store's time in milliseconds since 1970. Ask for it when the rows are locked: the wait for them
+    /// takes time.
     pub(super) async fn now(&self) -> Result<u64, StoreError> {
         now(&self.db, &self.clock).await
     }
 
-    /// Returns the time in milliseconds, of a row whose column `now` has it by the clock of the server.
+    /// Returns the store's time in milliseconds since 1970, from a row whose column `now` has it by the clock of the
+    /// server.
     pub(super) fn at(&self, row: &Row) -> Result<u64, StoreError> {
         let now = self.clock.set().map_or_else(|| number(row, "now"), Ok)?;
         Ok(self.clock.not_back(now))
@@ -223,12 +226,12 @@ pub(super) async fn row(
     Ok(db.query_opt(&statement, params).await?)
 }
 
-/// Returns a number as a column has it: PostgreSQL's integers have a sign.
+/// Returns a number in the form in which a column holds it: PostgreSQL's integers have a sign.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Reads a number from a column, which is named or counted.
+/// Reads a number without a sign from a column, given by its name or its index.
 pub(super) fn number<I>(row: &Row, column: I) -> Result<u64, StoreError>
 where
     I: deadpool_postgres::tokio_postgres::row::RowIndex + std::fmt::Display,

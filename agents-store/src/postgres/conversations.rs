@@ -7,8 +7,8 @@ use super::{
 use crate::{Conversation, NewRun, Run, StoreError, wording};
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
-/// Condition of a run that is not to wait for an earlier one of its conversation; the run's row is `this`. Runs that are
-/// not over become over, and never the other way round, so that what a claim has seen earlier is no less strict.
+/// SQL condition of a run that need not wait for an earlier one of its conversation; the run's row is `this`. Runs that
+/// are not over become over, and never the other way round, so that what a claim has seen earlier is no less strict.
 pub(super) const IS_NEXT: &str = "(this.conversation IS NULL OR NOT EXISTS (
     SELECT 1 FROM agent_runs AS earlier
     WHERE earlier.tenant_id = this.tenant_id AND earlier.conversation = this.conversation
@@ -59,7 +59,7 @@ pub(super) async fn add(db: &Transaction<'_>, now: u64, run: &NewRun) -> Result<
     }
 }
 
-/// Stores the messages of a conversation after this run.
+/// Stores the messages of a conversation as this run leaves them.
 pub(super) async fn leave(
     db: &Transaction<'_>,
     now: u64,

@@ -14,7 +14,7 @@ use crate::{
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
-/// Selection of deliveries with their events.
+/// SQL that selects deliveries with their events.
 const SELECT: &str = "SELECT event.number, run.id AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name,
          detail, row_digest, digest, webhook, attempts, next_at, error
          FROM agent_deliveries AS delivery
@@ -30,7 +30,7 @@ fn read(row: &Row) -> Result<Delivery, StoreError> {
     })
 }
 
-/// Returns `true` if there may be something to deliver.
+/// Returns `true` if there may be an event to deliver; a quick look without a lock.
 pub(super) async fn any(
     db: &impl GenericClient,
     now: u64,
@@ -75,7 +75,7 @@ pub(super) async fn claim(
     found.iter().map(read).collect()
 }
 
-/// Makes deliveries for a webhook of the events since the last look, as far as the webhook is told of them.
+/// Stores deliveries for a webhook: of the events since the last look of which it is to be told.
 async fn see(db: &Transaction<'_>, claim: &DeliveryClaim) -> Result<(), StoreError> {
     let DeliveryClaim {
         webhook,

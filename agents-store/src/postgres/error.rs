@@ -35,7 +35,7 @@ impl From<PoolError> for StoreError {
     }
 }
 
-/// Returns the kind of an error of the server, and a way out.
+/// Returns the kind of a server's error by its code, and the remedy in words.
 fn kind_of(code: &SqlState) -> (ErrorKind, &'static str) {
     use ErrorKind::{Failed, Unavailable};
     if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
@@ -68,7 +68,7 @@ fn kind_of(code: &SqlState) -> (ErrorKind, &'static str) {
     }
 }
 
-/// Returns `true` if the connection to the server failed, and `false` if the error is about what was sent.
+/// Returns `true` if the connection to the server failed, and `false` if the error is about the statement.
 fn is_of_the_way(error: &tokio_postgres::Error) -> bool {
     let io = causes(error).find_map(|cause| cause.downcast_ref::<io::Error>());
     // A certificate that is refused is reported as data that is invalid.
@@ -76,7 +76,7 @@ fn is_of_the_way(error: &tokio_postgres::Error) -> bool {
         || error.to_string().starts_with("timeout")
 }
 
-/// Returns an error with its causes, as one sentence.
+/// Returns an error with its causes in words, as one sentence.
 fn said(error: &(dyn Error + 'static)) -> String {
     let causes: Vec<_> = causes(error).map(ToString::to_string).collect();
     causes.join(": ")

@@ -62,7 +62,7 @@ fn settled(row: &Row) -> Result<Option<Settled>, StoreError> {
     }))
 }
 
-/// Stores the begin of an execution. It uses the approval that it needs.
+/// Stores the begin of an execution, which uses the approval that it needs.
 pub(super) async fn began(
     db: &Transaction<'_>,
     now: u64,
@@ -85,7 +85,7 @@ pub(super) async fn ran(
     tell(db, now, AuditKind::Ran, &row, db.key.of_execution(&row)).await
 }
 
-/// Stores the end of an execution.
+/// Stores the end of an execution: its state, and its encrypted output.
 pub(super) async fn ended(
     db: &Transaction<'_>,
     now: u64,
@@ -112,7 +112,7 @@ pub(super) async fn ended(
     tell(db, now, kind, &row, db.key.of_end(&row)).await
 }
 
-/// Stores the row of an execution, with its end if that is known.
+/// Stores the row of an execution, with its end if the end is known.
 async fn insert(
     db: &Transaction<'_>,
     now: u64,
@@ -159,7 +159,7 @@ async fn insert(
     read(&row.ok_or_else(|| wording::no_execution(&begin.id))?)
 }
 
-/// Adds an event about an execution to the trail of its run.
+/// Adds an event about an execution to the audit trail of its run.
 async fn tell(
     db: &Transaction<'_>,
     now: u64,
@@ -178,7 +178,7 @@ async fn tell(
     append(db, now, &row.run, kind, about).await
 }
 
-/// Stores the verdict of a person about an execution in doubt, and tells its run.
+/// Stores the verdict of a person about an execution in doubt, and counts a message for its run.
 pub(super) async fn settle(db: &Transaction<'_>, settle: &Settle) -> Result<Execution, StoreError> {
     let Settle {
         execution,

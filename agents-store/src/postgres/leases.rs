@@ -17,7 +17,7 @@ use crate::{
 use agents_core::run::Timestamp;
 use std::time::Duration;
 
-/// Class of the locks on tenants, in the server's own table of such locks.
+/// Class number of the store's locks on tenants, among the server's advisory locks.
 const TENANTS: i32 = 0x6167_6e74;
 
 /// Answer to the claim of a worker that asks for a run.
@@ -26,11 +26,12 @@ pub(super) enum Claimed {
     Lease(Box<Lease>),
     /// No run can be claimed at present.
     Nothing,
-    /// Another worker was faster, and this tenant has as many runs under way as it may have.
+    /// Another worker was faster, and this tenant has as many runs under way as it may have. The caller tries again
+    /// without the tenant.
     Full(String),
 }
 
-/// Run that may be claimed, locked.
+/// Run that may be claimed; its row is locked.
 struct Candidate {
     id: String,
     tenant: String,
@@ -109,8 +110,8 @@ async fn has_room(db: &Transaction<'_>, tenant: &str, per_tenant: u32) -> Result
     Ok(under_way < u64::from(per_tenant))
 }
 
-/// Claims a run of a tenant that is not `full`. Ends with one tenant at the latest: a second lock on a tenant could be
-/// the other half of a deadlock.
+/// Claims a run of a tenant that is not among the `full` ones. It ends with one tenant at the latest: a second lock on
+/// a tenant could be the other half of a deadlock.
 pub(super) async fn claim(
     db: &Transaction<'_>,
     claim: &Claim,
@@ -190,9 +191,9 @@ pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Resul
     Ok(open.len() as u64)
 }
 
-/// Run under a lease that holds, locked.
+/// Run under a lease that holds; its row is locked.
 pub(super) struct Held {
-    /// Time of the database, after the wait for the lock of the run's row.
+    /// Time of the store after the wait for the lock of the run's row.
     pub(super) now: u64,
     /// End of the run's audit trail, before the events of this transaction.
     pub(super) trail: Ahead,
@@ -203,7 +204,7 @@ pub(super) struct Held {
     paused_by: Option<String>,
 }
 
-/// Locks the run, and refuses a lease that another worker's has replaced, or that was given back. A lease whose time is
+/// Locks a run, and refuses a lease that another worker's has replaced, or that was given back. A lease whose time is
 /// over still holds until another worker claims the run.
 pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Held, StoreError> {
     // The time is that after the wait for the lock.

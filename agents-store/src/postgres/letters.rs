@@ -17,11 +17,11 @@ use crate::{
 use agents_core::run::Timestamp;
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
-/// Key of the lock between whoever publishes and whoever subscribes, in the server's own table of such locks. Without it,
-/// a notification that is published at the same time would be missed by both.
+/// Key of the advisory lock between whoever publishes and whoever subscribes. Without it, a notification that is
+/// published at the same time would be missed by both.
 const SUBSCRIPTIONS: i64 = 0x6167_6e73_7562;
 
-/// Selection of letters with their notifications.
+/// SQL that selects letters with their notifications.
 const SELECT: &str = "SELECT number, notification, name, subscriber, letter.tenant_id, published_by, published_at, attempts, fence,
          next_at, died_at, failure, failures, contents, data_key, replays
          FROM agent_letters AS letter JOIN agent_notifications AS told ON told.id = letter.notification";
@@ -130,7 +130,7 @@ pub(super) async fn publish(
     Ok(new.id.clone())
 }
 
-/// Returns `true` if there is a letter to claim.
+/// Returns `true` if there may be a letter to claim; a quick look without a lock.
 pub(super) async fn any(
     db: &impl GenericClient,
     now: u64,
@@ -301,7 +301,7 @@ pub(super) async fn replay(db: &Transaction<'_>, replay: &Replay) -> Result<(), 
     }
 }
 
-/// Removes the notifications of a tenant, with their letters.
+/// Removes the notifications of a tenant with their letters, when the tenant is erased.
 pub(super) async fn erase_tenant(db: &Transaction<'_>, tenant: &str) -> Result<(), StoreError> {
     for text in [
         "DELETE FROM agent_letters WHERE tenant_id = $1",

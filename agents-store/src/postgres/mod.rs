@@ -48,9 +48,9 @@ use std::{
     time::Duration,
 };
 
-/// Maximum number of connections of a pool.
+/// Maximum number of connections of the store's own pool.
 const MOST: usize = 16;
-/// Time for which a caller waits for a connection.
+/// Time for which a caller waits for a connection of the pool.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Store in a PostgreSQL database (feature `postgres`), for any number of processes on any number of machines. Clones
@@ -112,7 +112,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// Returns the time by the clock that was set.
+    /// Returns the time by the clock that was set, in milliseconds since 1970; `None` if none was.
     fn set(&self) -> Option<u64> {
         self.set.as_ref().map(|now| now().as_millis())
     }
@@ -195,7 +195,7 @@ impl PostgresStore {
         set.unwrap_or(AuditKey::new([0; 32]))
     }
 
-    /// Ties the store to the first key that it is given, and refuses any other key from then on.
+    /// Ties the store to the first audit key that it is given, and refuses any other key from then on.
     async fn tie(&self, key: AuditKey) -> Result<(), StoreError> {
         self.connections
             .write(&self.clock, key, move |db| {

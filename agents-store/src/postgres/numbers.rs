@@ -7,8 +7,8 @@
 use super::connections::Transaction;
 use crate::StoreError;
 
-/// Takes the shared lock, as an expression in the statement that adds a numbered row. A lock in the server's own table
-/// of such locks has two numbers.
+/// SQL expression that takes the shared lock, in a statement that adds a numbered row. An advisory lock of the server
+/// has two numbers.
 pub(super) const ANNOUNCE: &str = "pg_advisory_xact_lock_shared(1634168437, 0)";
 
 /// Takes the shared lock before rows with numbers are added. Take all locks on runs first: whoever holds the shared

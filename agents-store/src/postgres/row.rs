@@ -16,7 +16,7 @@ pub(super) fn time_if_any(row: &Row, column: &str) -> Result<Option<Timestamp>, 
     Ok(millis.map(Timestamp::from_millis))
 }
 
-/// Reads a column that holds one of several words.
+/// Reads a column that holds one of several words, such as a status; an error for any other word.
 pub(super) fn word<T>(
     row: &Row,
     column: &str,

@@ -11,10 +11,11 @@ mod embedded {
     refinery::embed_migrations!("migrations/postgres");
 }
 
-/// Table with the versions of the tables. A program may have migrations of its own in the same database.
+/// Name of the table that records which migrations were applied. A program may have migrations of its own in the same
+/// database.
 const VERSIONS: &str = "agent_schema_history";
 
-/// Key of the lock under which tables are changed, in the server's own table of such locks.
+/// Key of the advisory lock under which tables are changed.
 const LOCK: i64 = 0x6167_656e_7473; // "agents"
 
 /// Brings the tables up to date. If several processes start together, one of them does it and the others wait.
@@ -44,7 +45,7 @@ async fn migrate_alone(db: &mut Object) -> Result<(), StoreError> {
         .map_err(|error| crate::wording::not_migrated(ErrorKind::Failed, &error))
 }
 
-/// Refuses a database that cannot store every text.
+/// Returns an error for a database whose encoding cannot store every text.
 async fn has_all_text(db: &Object) -> Result<(), StoreError> {
     let found = db.query_one("SHOW server_encoding", &[]).await?;
     let encoding: String = found.try_get(0)?;

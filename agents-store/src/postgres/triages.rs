@@ -48,7 +48,7 @@ pub(super) async fn list(
     found.iter().map(read).collect()
 }
 
-/// Removes what people have said of the failures of a tenant.
+/// Removes what people have said of the failures of a tenant, when the tenant is erased.
 pub(super) async fn erase_tenant(db: &Transaction<'_>, tenant: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM agent_triages WHERE tenant_id = $1";
     db.execute(sql, &[&tenant]).await.map(drop)

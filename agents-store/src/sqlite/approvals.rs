@@ -49,7 +49,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
     })
 }
 
-/// Stores a request. If a request for the same call with the same arguments is stored already, that one is not changed.
+/// Stores a request for approval. If a request for the same call with the same arguments is stored already, it stays as
+/// it is.
 pub(super) fn ask(tx: &Tx<'_>, lease: &Lease, asked: &NewApproval) -> Result<(), StoreError> {
     let run = &lease.run;
     let mut followed = tx.prepare_cached(
@@ -100,7 +101,7 @@ pub(super) fn ask(tx: &Tx<'_>, lease: &Lease, asked: &NewApproval) -> Result<(),
     }
 }
 
-/// Approves a request in the name of a mode, if the mode is in effect.
+/// Approves a request in the name of a mode, if that mode is still in effect.
 fn decided_by_mode(tx: &Tx<'_>, run: &Run, id: &str, mode: &ByMode) -> Result<(), StoreError> {
     if modes::in_effect(tx, &run.tenant)? != Some(mode.seq) {
         return Ok(());
@@ -114,7 +115,7 @@ fn decided_by_mode(tx: &Tx<'_>, run: &Run, id: &str, mode: &ByMode) -> Result<()
     tell(tx, AuditKind::Approved, id)
 }
 
-/// Adds an event about a request to the trail of its run.
+/// Adds an event about a request for approval to the audit trail of its run.
 fn tell(tx: &Tx<'_>, kind: AuditKind, id: &str) -> Result<(), StoreError> {
     let row = find(tx, id)?.ok_or_else(|| wording::no_request(id))?;
     let row_digest = match kind {
@@ -135,7 +136,8 @@ fn tell(tx: &Tx<'_>, kind: AuditKind, id: &str) -> Result<(), StoreError> {
     )
 }
 
-/// Uses the approval of a request for an execution with these arguments, and returns who gave it.
+/// Uses the approval of a request for an execution with these arguments. Returns who gave the approval; an error if it
+/// does not cover the execution.
 pub(super) fn consume(
     tx: &Tx<'_>,
     run: &str,
@@ -163,8 +165,8 @@ pub(super) fn consume(
     Ok(approval.decided_by)
 }
 
-/// Decides about a request. A refused decision is an inner error, so that the transaction still stores an expiry that
-/// it has found.
+/// Stores a decision about a request. A refused decision is an inner error, so that the transaction still stores an
+/// expiry that it has found.
 pub(super) fn decide(
     tx: &Tx<'_>,
     decision: &Decision,
@@ -225,7 +227,7 @@ pub(super) fn decide(
     Ok(decided.ok_or_else(|| wording::no_request(id)))
 }
 
-/// Tells the run of a message: a run that waits is ready.
+/// Counts a message for a run. If the run waits, it is ready to go on.
 pub(super) fn wake(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
     let mut wake = tx.prepare_cached(
         "UPDATE agent_runs
@@ -236,7 +238,7 @@ pub(super) fn wake(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns `true` if the time of a request, or of an approval, is over.
+/// Returns `true` if the time of a request, or of an approval, is over, so that [`expire`] has work.
 pub(super) fn any_due(tx: &Tx<'_>) -> Result<bool, StoreError> {
     let mut due = tx.prepare_cached(
         "SELECT 1 FROM agent_approvals
@@ -245,7 +247,7 @@ pub(super) fn any_due(tx: &Tx<'_>) -> Result<bool, StoreError> {
     Ok(due.exists([tx.now])?)
 }
 
-/// Marks the requests whose time is over, and the approvals that were not used in time.
+/// Marks the requests whose time is over, and the approvals that were not used in time, as expired.
 pub(super) fn expire(tx: &Tx<'_>) -> Result<(), StoreError> {
     let mut due = tx.prepare_cached(
         "UPDATE agent_approvals SET status = 'expired', decided_at = ?1
@@ -262,7 +264,7 @@ pub(super) fn expire(tx: &Tx<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Withdraws the open requests of a run that is over.
+/// Marks the open requests of a run that is over as withdrawn.
 pub(super) fn withdraw(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
     let mut open = tx.prepare_cached(
         "UPDATE agent_approvals SET status = 'cancelled', decided_at = ?2

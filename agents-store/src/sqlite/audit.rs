@@ -12,7 +12,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
-/// Number in place of a run's number for events that belong to no run.
+/// Number in place of a run's number, for events that belong to no run.
 const OF_NO_RUN: u64 = 0;
 
 const COLUMNS: &str = "event.number, coalesce(run.id, 'platform') AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
@@ -35,7 +35,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
     })
 }
 
-/// Adds an event to the trail of a run.
+/// Adds an event to the audit trail of a run.
 pub(super) fn append(
     tx: &Tx<'_>,
     run: &str,
@@ -157,7 +157,7 @@ pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEve
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns `true` if the store is tied to this key.
+/// Returns `true` if the store is tied to this key: its audit trail is made with it.
 pub(super) fn is_tied_to(db: &Connection, key: &AuditKey) -> Result<bool, StoreError> {
     let mut known = db.prepare_cached("SELECT 1 FROM agent_audit_key WHERE id = ?1")?;
     Ok(known.exists([key.id()])?)

@@ -4,7 +4,7 @@ use super::{Tx, row::time};
 use crate::{Conversation, NewRun, Run, StoreError, wording};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Condition of a run that is not to wait for an earlier one of its conversation; the run's row is `this`.
+/// SQL condition of a run that need not wait for an earlier one of its conversation; the run's row is `this`.
 pub(super) const IS_NEXT: &str = "(this.conversation IS NULL OR NOT EXISTS (
     SELECT 1 FROM agent_runs AS earlier
     WHERE earlier.tenant_id = this.tenant_id AND earlier.conversation = this.conversation
@@ -53,7 +53,7 @@ pub(super) fn add(tx: &Tx<'_>, run: &NewRun) -> Result<(), StoreError> {
     }
 }
 
-/// Stores the messages of a conversation after this run.
+/// Stores the messages of a conversation as this run leaves them.
 pub(super) fn leave(tx: &Tx<'_>, run: &Run, contents: &[u8]) -> Result<(), StoreError> {
     let mut left = tx.prepare_cached(
         "UPDATE agent_conversations SET run_id = ?3, contents = ?4, updated_at = ?5 WHERE tenant_id = ?1 AND id = ?2",

@@ -9,7 +9,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
-/// Selection of deliveries with their events.
+/// SQL that selects deliveries with their events.
 const SELECT: &str = "SELECT event.number, run.id AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name,
          detail, row_digest, digest, webhook, attempts, next_at, error
          FROM agent_deliveries AS delivery
@@ -25,7 +25,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Delivery> {
     })
 }
 
-/// Returns `true` if there may be something to deliver.
+/// Returns `true` if there may be an event to deliver.
 pub(super) fn any(tx: &Tx<'_>, claim: &DeliveryClaim) -> Result<bool, StoreError> {
     let mut found = tx.prepare_cached(
         "SELECT NOT EXISTS (SELECT 1 FROM agent_webhooks WHERE name = ?1)
@@ -63,7 +63,7 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &DeliveryClaim) -> Result<Vec<Delivery>,
     Ok(deliveries)
 }
 
-/// Makes deliveries for a webhook of the events since the last look, as far as the webhook is told of them.
+/// Stores deliveries for a webhook: of the events since the last look of which it is to be told.
 fn see(tx: &Tx<'_>, claim: &DeliveryClaim) -> Result<(), StoreError> {
     let mut begin = tx.prepare_cached(
         "INSERT INTO agent_webhooks (name, seen)

@@ -59,7 +59,7 @@ fn settled(row: &Row<'_>) -> rusqlite::Result<Option<Settled>> {
     }))
 }
 
-/// Stores the begin of an execution. It uses the approval that it needs.
+/// Stores the begin of an execution, which uses the approval that it needs.
 pub(super) fn began(tx: &Tx<'_>, lease: &Lease, begin: &Begin) -> Result<(), StoreError> {
     let row = insert(tx, lease, begin, tx.now)?;
     tell(tx, AuditKind::Began, &row, tx.key.of_begin(&row))
@@ -78,7 +78,7 @@ pub(super) fn ran(
     tell(tx, AuditKind::Ran, &row, tx.key.of_execution(&row))
 }
 
-/// Stores the end of an execution.
+/// Stores the end of an execution: its state, and its encrypted output.
 pub(super) fn ended(tx: &Tx<'_>, finish: &Finish) -> Result<(), StoreError> {
     let row = update(tx, finish, None)?;
     let kind = match row.effect_unknown {
@@ -138,7 +138,7 @@ fn update(tx: &Tx<'_>, finish: &Finish, took: Option<u64>) -> Result<Execution, 
     known(tx, &finish.id)
 }
 
-/// Adds an event about an execution to the trail of its run.
+/// Adds an event about an execution to the audit trail of its run.
 fn tell(
     tx: &Tx<'_>,
     kind: AuditKind,
@@ -156,7 +156,7 @@ fn tell(
     append(tx, &row.run, kind, about)
 }
 
-/// Stores the verdict of a person about an execution in doubt, and tells its run.
+/// Stores the verdict of a person about an execution in doubt, and counts a message for its run.
 pub(super) fn settle(tx: &Tx<'_>, settle: &Settle) -> Result<Execution, StoreError> {
     let Settle {
         execution,

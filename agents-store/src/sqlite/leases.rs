@@ -14,12 +14,13 @@ use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 use std::time::Duration;
 
-/// Condition of a run that can go on, for `:now`.
+/// SQL condition of a run that can go on at the time `:now`.
 const CAN_GO_ON: &str = "(status = 'ready'
     OR status = 'waiting' AND wake_at <= :now
     OR status = 'running' AND lease_until <= :now)";
 
-/// Returns the id of the next run to claim, with its number of claims and whoever has paused it.
+/// Returns the id of the next run to claim, with its number of claims and the principal who has paused it; `None` if no
+/// run can be claimed.
 fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32, Option<String>)>, StoreError> {
     let sql = format!(
         "SELECT id, claims, paused_by FROM agent_runs AS this
@@ -44,7 +45,7 @@ fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32, Option<String
     Ok(found.optional()?)
 }
 
-/// Returns `true` if there is a run to claim.
+/// Returns `true` if there is a run that the worker can claim.
 pub(super) fn any(tx: &Tx<'_>, claim: &Claim) -> Result<bool, StoreError> {
     Ok(next(tx, claim)?.is_some())
 }
@@ -105,8 +106,8 @@ pub(super) fn hold_all(tx: &Tx<'_>, why: &str, by: &str) -> Result<u64, StoreErr
     Ok(open.len() as u64)
 }
 
-/// Refuses a lease that another worker's has replaced, or that was given back. A lease whose time is over still holds
-/// until another worker claims the run.
+/// Returns an error for a lease that another worker's has replaced, or that was given back. A lease whose time is over
+/// still holds until another worker claims the run.
 pub(super) fn check(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
     let mut found = db.prepare_cached(
         "SELECT 1 FROM agent_runs WHERE id = ?1 AND fence = ?2 AND status = 'running'",

@@ -17,7 +17,7 @@ use crate::{
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
-/// Selection of letters with their notifications.
+/// SQL that selects letters with their notifications.
 const SELECT: &str = "SELECT number, notification, name, subscriber, letter.tenant_id, published_by, published_at, attempts, fence,
          next_at, died_at, failure, failures, contents, data_key, replays
          FROM agent_letters AS letter JOIN agent_notifications AS told ON told.id = letter.notification";
@@ -120,7 +120,7 @@ pub(super) fn publish(tx: &Tx<'_>, new: &NewNotification) -> Result<String, Stor
     Ok(new.id.clone())
 }
 
-/// Returns `true` if there is a letter to claim.
+/// Returns `true` if there is a letter that the worker can claim.
 pub(super) fn any(tx: &Tx<'_>, claim: &LetterClaim) -> Result<bool, StoreError> {
     let mut found = tx.prepare_cached(
         "SELECT 1 FROM agent_letters WHERE subscriber IN (SELECT value FROM json_each(?1)) AND next_at <= ?2",
@@ -276,7 +276,7 @@ pub(super) fn replay(tx: &Tx<'_>, replay: &Replay) -> Result<(), StoreError> {
     }
 }
 
-/// Removes the notifications of a tenant, with their letters.
+/// Removes the notifications of a tenant with their letters, when the tenant is erased.
 pub(super) fn erase_tenant(tx: &Tx<'_>, tenant: &str) -> Result<(), StoreError> {
     for text in [
         "DELETE FROM agent_letters WHERE tenant_id = ?1",

@@ -64,16 +64,16 @@ use thread::Thread;
 #[derive(Clone)]
 pub struct SqliteStore {
     writer: Thread,
-    /// Connection of its own for reads; a store in memory has only one connection.
+    /// Thread with a connection of its own for reads; `None` for a store in memory, which has only one connection.
     reader: Option<Thread>,
     clock: Clock,
     key: Arc<OnceLock<AuditKey>>,
     path: Option<Arc<PathBuf>>,
-    /// Identity of the file, where files have one.
+    /// Identity of the file (device and number), by which a replaced file is noticed; `None` where files have none.
     file: Option<(u64, u64)>,
 }
 
-/// Transaction, with its time and the key of the audit trail.
+/// Transaction on the store, with its time and the key of the audit trail.
 struct Tx<'a> {
     connection: &'a Connection,
     now: u64,
@@ -209,7 +209,7 @@ impl SqliteStore {
         self.writer.run(self.in_tx(work)).await
     }
 
-    /// Refuses to write into a file that is no longer where it was opened: nobody would find what is written.
+    /// Returns an error if the file is no longer where it was opened: nobody would find what is written.
     fn check_place(&self) -> Result<(), StoreError> {
         let (Some(path), Some(file)) = (self.path(), self.file) else {
             return Ok(());
@@ -220,7 +220,8 @@ impl SqliteStore {
         Err(wording::file_gone(path))
     }
 
-    /// Wraps work in a function of a connection, which carries out the work in a transaction with the time and the key.
+    /// Wraps work in a function for the connection's thread, which does the work in a transaction with the time and the
+    /// key.
     fn in_tx<T>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,

@@ -15,14 +15,15 @@ mod embedded {
 /// Time for which SQLite waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Returns the result of a task that opens a store.
+/// Returns the result of a task that opens a store; a task that was cut off is an error.
 pub(super) fn joined<T>(
     result: Result<Result<T, StoreError>, tokio::task::JoinError>,
 ) -> Result<T, StoreError> {
     result.unwrap_or_else(|error| Err(StoreError::new(ErrorKind::Failed, error.to_string())))
 }
 
-/// Returns the identity of the file at this path; `None` if there is no file, or if files have none here.
+/// Returns the identity of the file at this path (device and number); `None` if there is no file, or if files have none
+/// here.
 pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
@@ -37,7 +38,7 @@ pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Opens a store again and again while another process creates it.
+/// Tries to open a store again and again while another process creates it, for ten seconds at most.
 pub(super) fn patiently<T>(open: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
     let began = Instant::now();
     loop {
@@ -60,7 +61,7 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     opened.map_err(|error| wording::not_opened(ErrorKind::Failed, path, &error))
 }
 
-/// Checks that there is a store at this path.
+/// Returns an error if there is no store at this path.
 pub(super) fn is_there(path: &Path) -> Result<(), StoreError> {
     if !path.exists() {
         return Err(wording::no_file(path));
@@ -87,7 +88,7 @@ pub(super) fn connection(path: &Path, reads: bool) -> Result<Connection, StoreEr
     Ok(connection)
 }
 
-/// Sets a connection up, and brings its tables up to date.
+/// Sets a new connection up, brings the tables up to date, and returns the connection.
 pub(super) fn prepared(mut connection: Connection) -> Result<Connection, StoreError> {
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{AuditKind, NewEvent, PLATFORM, StoreError, trail::About};
 
-/// Adds an event that a runtime has seen to the audit trail.
+/// Adds an event that a runtime reports, such as a refusal, to the audit trail.
 pub(super) fn record(tx: &Tx<'_>, event: &NewEvent) -> Result<(), StoreError> {
     if event.run == PLATFORM {
         let about = About {

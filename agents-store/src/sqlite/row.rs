@@ -12,7 +12,7 @@ pub(super) fn time_if_any(row: &Row<'_>, column: &str) -> rusqlite::Result<Optio
     Ok(millis.map(Timestamp::from_millis))
 }
 
-/// Reads a column that holds one of several words.
+/// Reads a column that holds one of several words, such as a status; an error for any other word.
 pub(super) fn word<T>(
     row: &Row<'_>,
     column: &str,

@@ -7,33 +7,33 @@ use rusqlite::Connection;
 use std::{sync::mpsc, thread};
 use tokio::sync::oneshot;
 
-/// Maximum number of jobs in one transaction.
+/// Maximum number of jobs that the thread does in one transaction.
 const MOST: usize = 256;
 
-/// Channel to the thread. The thread ends when the last clone of the channel is dropped.
+/// Thread that has a connection, by the channel to it. The thread ends when the last clone of the channel is dropped.
 #[derive(Clone)]
 pub(super) struct Thread(mpsc::Sender<Job>);
 
-/// Job for the thread: carries out its work with the connection. If no transaction could be begun, it is given the
-/// error.
+/// Job for the thread: a function that does its work with the connection. If no transaction could be begun, the
+/// function gets the error.
 type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Done + Send>;
 
-/// Work that was done, and is not committed yet.
+/// Work that was done in a transaction, and is not committed yet.
 struct Done {
     failed: Option<StoreError>,
-    /// Tells the caller the result, with the error if the transaction could not be committed.
+    /// Function that gives the result to the caller. It gets the error if the transaction could not be committed.
     tell: Box<dyn FnOnce(Option<StoreError>) + Send>,
 }
 
 impl Thread {
-    /// Starts a thread whose jobs are done in transactions that write.
+    /// Starts a thread that does its jobs in transactions that write.
     pub(super) fn of_writer(connection: Connection) -> std::io::Result<Self> {
         Self::start("agents-store", connection, |connection, jobs| {
             transaction(connection, jobs);
         })
     }
 
-    /// Starts a thread whose jobs only read.
+    /// Starts a thread whose jobs only read, without a transaction.
     pub(super) fn of_reader(connection: Connection) -> std::io::Result<Self> {
         Self::start("agents-store-reads", connection, |connection, jobs| {
             for job in jobs {
@@ -59,7 +59,7 @@ impl Thread {
         Ok(Thread(to))
     }
 
-    /// Carries out this work on the thread, and returns its result when the result is durable.
+    /// Has the thread do this work, and returns its result when the result is durable.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -83,7 +83,7 @@ impl Thread {
     }
 }
 
-/// Carries out the jobs in one transaction. A job that fails is rolled back alone, and the other jobs stay.
+/// Does the jobs in one transaction. A job that fails is rolled back alone, and the other jobs stay.
 fn transaction(connection: &Connection, jobs: Vec<Job>) {
     let mut done: Vec<Done> = Vec::with_capacity(jobs.len());
     let begun = connection.execute_batch("BEGIN IMMEDIATE");

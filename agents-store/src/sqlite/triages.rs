@@ -57,7 +57,7 @@ pub(super) fn list(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Removes what people have said of the failures of a tenant.
+/// Removes what people have said of the failures of a tenant, when the tenant is erased.
 pub(super) fn erase_tenant(tx: &Tx<'_>, tenant: &str) -> Result<(), StoreError> {
     tx.execute("DELETE FROM agent_triages WHERE tenant_id = ?1", [tenant])?;
     Ok(())

@@ -32,7 +32,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Time that a model and a tool take, in milliseconds.
+/// Time that each reply of the model and each call of the tool takes, in milliseconds.
 static TAKES: AtomicU64 = AtomicU64::new(0);
 
 async fn takes() {
@@ -42,7 +42,7 @@ async fn takes() {
     }
 }
 
-/// Model that takes its time.
+/// Model that waits before each reply, as a real one does.
 struct Slow(ScriptedModel);
 
 #[async_trait]
@@ -78,7 +78,7 @@ async fn pay(
 
 type Any = Box<dyn Error>;
 
-/// Store that is measured, with its address.
+/// Store that is measured, with the address by which it was opened.
 struct Measured {
     store: Arc<dyn Store>,
     address: String,
@@ -101,7 +101,7 @@ impl Measured {
         Ok(Runtime::open(self.store.clone()).keyring(FileKeyring::open(keys)?))
     }
 
-    /// Returns the size of each table with its indexes, in bytes.
+    /// Returns the size of each table of the store with its indexes, in bytes.
     async fn sizes(&self) -> Result<BTreeMap<String, u64>, Any> {
         if let Some(file) = self.address.strip_prefix("sqlite:") {
             // What is still in the log goes into the file.
@@ -167,7 +167,7 @@ async fn steps(measured: &Measured, turns: usize) -> Result<Value, Any> {
     }))
 }
 
-/// Returns bounds that so many turns keep to.
+/// Returns a budget that is large enough for so many turns.
 fn wide(turns: u32) -> agents::Budget {
     agents::Budget::new()
         .max_turns(turns + 2)
@@ -175,7 +175,7 @@ fn wide(turns: u32) -> agents::Budget {
         .max_recursion(4 * turns + 10)
 }
 
-/// Measures turns whose replies have text, with and without a stream of it.
+/// Measures runs whose replies have text, with and without streaming it.
 async fn text(measured: &Measured, turns: usize) -> Result<Value, Any> {
     let mut found = serde_json::Map::new();
     let mut words = "word ".repeat(100);
@@ -298,7 +298,7 @@ async fn waiting(measured: &Measured, runs: usize) -> Result<Value, Any> {
     }))
 }
 
-/// Measures a worker that has nothing to do: the runs of its store wait.
+/// Measures what a worker uses that has nothing to do, since all runs of its store wait.
 async fn idle(measured: &Measured, seconds: u64) -> Result<Value, Any> {
     let runtime = measured.runtime()?;
     let payer = AgentBuilder::<String, String>::new("payer")

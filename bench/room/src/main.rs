@@ -46,7 +46,7 @@ async fn main() -> Result<()> {
     }
 }
 
-/// Returns an agent that asks whether it may pay.
+/// Returns an agent whose only call needs approval.
 fn payer() -> ModelAgent<'static, String, String> {
     let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
         [] => Script::call(
@@ -75,7 +75,7 @@ fn payer() -> ModelAgent<'static, String, String> {
         .build()
 }
 
-/// Opens a store, works on its runs, and returns the agent and the control room.
+/// Opens a store with a worker, and returns its client, the agent and the control room.
 async fn open(file: &str) -> Result<(Client, AgentRef<String, String>, Router)> {
     let runtime = Runtime::open(SqliteStore::open(file).await?);
     let client = runtime.as_client().clone();
@@ -85,7 +85,7 @@ async fn open(file: &str) -> Result<(Client, AgentRef<String, String>, Router)> 
     Ok((client, payer, app))
 }
 
-/// Returns the number of requests that wait.
+/// Returns the number of requests that wait for a decision.
 async fn waiting(client: &Client) -> Result<usize> {
     Ok(client
         .approvals()
@@ -142,7 +142,7 @@ fn now() -> Duration {
     now.unwrap_or_default()
 }
 
-/// Process that decides about the requests whose ids it reads, and says when it has.
+/// Child process that decides about the requests whose ids it reads, and says when it has.
 struct Decider {
     child: Child,
     output: BufReader<std::process::ChildStdout>,
@@ -169,7 +169,7 @@ impl Decider {
         })
     }
 
-    /// Has a request denied, and returns the time at which the decision was stored.
+    /// Has the child process deny a request, and returns the time at which the decision was stored.
     fn deny(&mut self, id: &str) -> Result<Duration> {
         let input = self.child.stdin.as_mut().ok_or("no input")?;
         writeln!(input, "{id}")?;
@@ -192,7 +192,7 @@ async fn decide(file: &str) -> Result<()> {
     Ok(())
 }
 
-/// Reads events until one is of this kind.
+/// Reads events from the control room until one is of this kind, and returns the time at which it came.
 async fn hear(events: &mut BodyDataStream, kind: &str) -> Result<Duration> {
     let mut text = String::new();
     while !text.contains(&format!("event: {kind}\n")) {

@@ -17,7 +17,7 @@ use std::{
     time::Instant,
 };
 
-/// Contenders: name, folder, and further arguments for cargo.
+/// Contenders whose compilation is measured: name, folder, and further arguments for cargo.
 const CONTENDERS: [(&str, &str, &[&str]); 5] = [
     ("by hand", "hand", &[]),
     ("agents", "agents", &[]),
@@ -61,7 +61,7 @@ fn main() {
     }
 }
 
-/// A package in `minimal/`.
+/// A package in the folder `minimal/`, which is compiled.
 struct Package {
     folder: PathBuf,
     target: PathBuf,

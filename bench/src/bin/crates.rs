@@ -7,7 +7,8 @@ use agents_bench::{
     table::{Cell, Row, Table},
 };
 
-/// Rows: name, the features of `minimal/providers` without TLS, and those with TLS. AutoAgents always has TLS.
+/// Rows of the table: name, the features of `minimal/providers` without TLS, and those with TLS. AutoAgents always has
+/// TLS.
 const ROWS: [(&str, Option<&str>, &str); 8] = [
     ("reqwest, by hand", Some("hand"), "hand-tls"),
     ("agents, Ollama", Some("ollama"), "ollama agents-tls"),

@@ -96,7 +96,7 @@ fn megabytes() -> Table {
     }
 }
 
-/// Returns the speed of the best run, marked as wrong unless `right`.
+/// Returns the speed of the best run as a cell of the table, marked as wrong unless `right`.
 fn speed(text: &str, right: bool, run: impl Fn(&str)) -> Cell {
     let best = (0..RUNS).map(|_| time(|| run(black_box(text))));
     megabytes_a_second(text, best.min().unwrap_or_default().as_secs_f64(), right)

@@ -59,7 +59,7 @@ async fn answer(
     Ok(response.expect("the response is well formed"))
 }
 
-/// Returns Ollama's reply: a call of `add` with this number, or the answer.
+/// Returns a reply of Ollama: a call of `add` with this number; for `None`, the answer that ends the run.
 fn ollama(left: Option<usize>) -> String {
     let message = match left {
         Some(left) => format!(
@@ -73,7 +73,7 @@ fn ollama(left: Option<usize>) -> String {
     )
 }
 
-/// Returns the same as a reply of Chat Completions.
+/// Returns the same reply in the format of Chat Completions.
 fn completion(left: Option<usize>) -> String {
     let (message, reason) = match left {
         Some(left) => (

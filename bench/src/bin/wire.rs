@@ -52,7 +52,7 @@ async fn main() {
     .await;
 }
 
-/// Returns the request's body after this number of calls.
+/// Returns the body of the request that a client sends after this number of calls.
 fn body(calls: usize) -> Bytes {
     let mut text = format!(
         r#"{{"model":"bench","stream":false,"tools":[{TOOL}],"messages":[{{"role":"system","content":"{PROMPT}"}},{{"role":"user","content":"{QUESTION}"}}"#
@@ -69,12 +69,12 @@ fn body(calls: usize) -> Bytes {
     text.into()
 }
 
-/// Declaration of the tool as `ours` sends it.
+/// JSON declaration of the tool, as the contender `ours` sends it.
 const TOOL: &str = r#"{"function":{"description":"Add two integers.","name":"add","parameters":{"additionalProperties":false,"properties":{"left":{"description":"Left operand","format":"int64","type":"integer"},"right":{"description":"Right operand","format":"int64","type":"integer"}},"required":["left","right"],"type":"object"}},"type":"function"}"#;
 
 type Driver = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
 
-/// A connection, driven by the task that waits for its answer.
+/// A connection to the server, which is driven by the task that waits for its answer.
 struct Connection {
     requests: SendRequest<Full<Bytes>>,
     driver: Box<Driver>,

@@ -40,7 +40,7 @@ impl ToolRuntime for Add {
 #[derive(Default, Clone, AgentHooks)]
 struct Math {}
 
-/// Measures the agent with this model.
+/// Runs the agent of this contender with the model, and measures its runs.
 pub async fn run(task: &Task, model: Arc<dyn LLMProvider>) {
     let _ = PROMPT; // it is the macro's description, which has to be a literal
     measure("AutoAgents 0.4", task, || {

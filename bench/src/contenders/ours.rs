@@ -19,7 +19,7 @@ async fn add(
 #[agent(tools = [Add], budget(max_turns = 1000, max_tool_calls = 1000, max_recursion = 5000))]
 async fn math(question: String) -> String;
 
-/// Measures the agent with this model.
+/// Runs the agent of this contender with the model, and measures its runs.
 pub async fn run(task: &Task, model: impl Model + Clone) {
     measure("agents", task, || {
         let model = model.clone();

@@ -31,7 +31,7 @@ fn receipt(name: &str) -> Arc<ToolEnvelope> {
     Arc::new(serde_json::from_value(receipt).unwrap())
 }
 
-/// Returns events and the milliseconds at which they occur.
+/// Returns the events of a run for a test, and the milliseconds at which they occur.
 fn story() -> Vec<(u64, Event)> {
     let usage = Usage {
         input_tokens: 10,

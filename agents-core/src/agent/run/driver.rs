@@ -16,7 +16,8 @@ use serde::de::DeserializeOwned;
 use std::{pin::pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
-/// Polls the agent until it answers or the run is ended; then drops the rest of the work.
+/// Polls the agent until it answers, or until a budget, a token or a throw ends the run. Then it drops the rest of the
+/// work.
 pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
     let budget = root.settings.budget.as_ref();
     let limit = budget.and_then(|budget| budget.time);
@@ -88,7 +89,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     machine.look(|state| Outcome::of(state, &root.run_id, masker, result, answer))
 }
 
-/// Returns the outcome of a run that had ended before its process did.
+/// Returns the outcome that the journal has of a run that was over; `None` if the run goes on.
 pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Arc<Root>) -> Option<Outcome<O>> {
     let masker = &root.settings.masker;
     let machine = root.node.machine();
@@ -105,7 +106,7 @@ pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Arc<Root>) -> Option<Ou
     })
 }
 
-/// Waits until one of these tokens is cancelled.
+/// Waits until one of the run's cancellation tokens is cancelled.
 async fn cancelled(tokens: &[CancellationToken]) {
     match tokens {
         [] => std::future::pending().await,
@@ -117,8 +118,8 @@ async fn cancelled(tokens: &[CancellationToken]) {
 }
 
 impl RunContext {
-    /// Carries out an agent's work here. A panic in the work is an error of the agent. When the run is over, work that
-    /// was spawned in it ends with an error as well.
+    /// Does an agent's work at this place, by the given function. A panic in the work is an error of the agent. When
+    /// the run is over, work that was spawned in it ends with an error as well.
     pub(crate) async fn carry_out<T>(
         &self,
         agent: &str,

@@ -60,11 +60,12 @@ pub struct Run<'a, A: Agent> {
     agent: Held<'a, A>,
     input: A::In,
     settings: Settings,
-    /// Is `true` if a setting was made that only the root of a run can have.
+    /// Is `true` if a setting was made that only a run of its own can have, so that the run is not a part of the one
+    /// around it.
     needs_own_run: bool,
 }
 
-/// State of a run that ends when it waits: see [`Run::until_waiting`].
+/// State of a run that returns when it has to wait for people: see [`Run::until_waiting`].
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one of them for a run")]
 pub enum Progress<T> {
@@ -118,7 +119,7 @@ impl<'a, A: Agent> Run<'a, A> {
         }
     }
 
-    /// Makes the run a part of a conversation.
+    /// Makes the run one exchange of a conversation: it sees the messages before it.
     pub(crate) fn part_of(mut self, exchange: Exchange) -> Self {
         self.settings.exchange = Some(Box::new(exchange));
         self.root()
@@ -327,7 +328,7 @@ impl<'a, A: Agent> Run<'a, A> {
     }
 }
 
-/// Checks that a journal belongs to a run of this agent, with this input.
+/// Checks that a stored journal is that of a run of this agent with this input; the error says what differs.
 fn belongs(stored: &Stored, agent: &str, input: &Json) -> Result<(), Error> {
     let started = &stored.started;
     let refused = |why: String| Err(Error::new(ErrorKind::Journal, why));

@@ -4,13 +4,13 @@ use super::{Cause, Origin};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Kind of doubt whether a tool that writes took effect.
+/// Kind of doubt about the effect of a tool that writes and was cut off: may it simply run again?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Doubt {
-    /// A repeated execution does no harm.
+    /// The tool may run again, since a repeated execution does no harm.
     Repeatable,
-    /// A repeated execution could apply the effect twice.
+    /// The tool may not run again, since a repeated execution could apply the effect twice.
     Once,
 }
 

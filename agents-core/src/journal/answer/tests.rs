@@ -72,7 +72,7 @@ fn after(facts: &[AnswerFact]) -> (FinalAnswer, bool) {
     (answer, belongs)
 }
 
-/// Returns the next action, in words.
+/// Returns the next action of a final answer, in words.
 fn next(answer: &FinalAnswer) -> String {
     let by = |source: &Option<String>| source.clone().unwrap_or_else(|| "the agent".into());
     match answer.next() {

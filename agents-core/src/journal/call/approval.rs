@@ -15,11 +15,11 @@ use std::{sync::Arc, time::Duration};
 pub(super) struct Approved {
     /// Name of the person or program that approved the arguments, if the approver gave one.
     pub(super) by: Option<String>,
-    /// Time that the approval took, until an execution has recorded it.
+    /// Time that the decision took; `None` once an execution has recorded it.
     pub(super) took: Option<Duration>,
     /// Highest risk that the approver may approve; `None` if there is no bound.
     pub(super) at_most: Option<Risk>,
-    /// Id of the request that was approved.
+    /// Id of the request that was approved; `None` if no request was made.
     pub(super) request: Option<Arc<str>>,
     /// Answer to the question of the call, if it asks one.
     pub(super) answer: Option<Box<Answered>>,
@@ -36,7 +36,7 @@ pub(super) enum Answered {
 }
 
 impl Call {
-    /// Records that the current text fits, and may run unless a policy or a person refuses it.
+    /// Records that the arguments fit. They run next, unless a policy refuses them or a person has to approve them.
     pub(super) fn accepted(&mut self, accepted: Accepted) -> After {
         let Accepted {
             args,
@@ -177,8 +177,8 @@ impl Call {
         self.denied(args, Cause::denied(wording::edit_misread(error)))
     }
 
-    /// Records that the current text may not run. The model is told if the text is its own. If the text was given for a
-    /// failure, that failure is open again.
+    /// Records that the arguments may not run. The model is told if they are its own. If they were a repair, the
+    /// failure that they were to repair is open again.
     fn denied(&mut self, args: Json, cause: Cause) -> After {
         let text = args.as_str().to_owned();
         let error = ToolError::Execution {
@@ -198,7 +198,7 @@ impl Call {
         After::default()
     }
 
-    /// Returns `true` if the current arguments were approved.
+    /// Returns `true` if the call was approved with its current arguments.
     pub(crate) fn is_approved(&self) -> bool {
         self.approved.is_some()
     }
@@ -243,7 +243,8 @@ impl Call {
     }
 }
 
-/// Returns `true` if whoever gave the arguments could not know the reason why they need approval.
+/// Returns `true` if the reason for an approval concerns only these arguments, so that whoever gave them could not know
+/// it.
 fn is_about_the_arguments(reason: &ApprovalReason) -> bool {
     matches!(reason, ApprovalReason::Repeated(_))
 }

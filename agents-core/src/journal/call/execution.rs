@@ -12,14 +12,14 @@ use crate::{
 use std::time::Duration;
 
 impl Call {
-    /// Returns `true` if each execution of the tool may have an effect of its own.
+    /// Returns `true` if each execution of the tool may have an effect of its own: it writes, and is not idempotent.
     pub(super) fn is_executed_once(&self) -> bool {
         let tool = self.tool.as_ref();
         tool.is_some_and(|tool| tool.writes && !tool.repeatable && !tool.goes_on)
     }
 
-    /// Returns what later calls have to know of an execution, after a fact that was the step `step` of it. `before` is
-    /// the number of executions before the fact.
+    /// Returns what later calls have to know of an execution after a fact: that it began, ended, or what became of it.
+    /// `step` is what the fact meant for the execution, and `before` the number of executions before the fact.
     pub(super) fn execution_news(
         &self,
         step: Step,
@@ -85,7 +85,7 @@ impl Call {
         }
     }
 
-    /// Records an execution that came to its end, or was cut off.
+    /// Records an execution that ended or was cut off, as an attempt of the call. `error` is its failure.
     pub(super) fn ran(&mut self, error: Option<&ToolError>) {
         let writes = self.writes();
         let approved_by = self.approver();
@@ -137,7 +137,7 @@ impl Call {
         })
     }
 
-    /// Returns `true` if a tool that writes has begun to run.
+    /// Returns `true` if the call's tool writes and has begun to run.
     pub(crate) fn has_written(&self) -> bool {
         let receipt = self.receipt.as_ref();
         let has_run = self.executions() > 0
@@ -146,12 +146,12 @@ impl Call {
         self.effects() == Effects::Writes && has_run
     }
 
-    /// Returns how many times the tool has run.
+    /// Returns how many times the tool has run for this call.
     pub(crate) fn executions(&self) -> u32 {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns `true` if it is not known whether an execution took effect.
+    /// Returns `true` if it is not known whether an execution of the call took effect.
     pub(super) fn may_have_taken_effect(&self) -> bool {
         self.attempts.iter().any(|run| run.effect_unknown)
     }
@@ -183,13 +183,13 @@ impl Call {
     }
 }
 
-/// Step of an execution that later calls are told of.
+/// Step of an execution that later equal calls have to know of.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
     Began,
     Withdrawn,
     Ended,
-    /// The effect of an interrupted execution is known now, as far as it can be.
+    /// A person or the tool has found out what became of an interrupted execution, as far as possible.
     FoundOut {
         has_run: bool,
     },

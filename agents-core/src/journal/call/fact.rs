@@ -22,11 +22,11 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 pub(crate) enum CallFact {
     /// The agent begins to handle the call; `tool` describes the tool, if the agent has it.
     TakenUp { tool: Option<Called> },
-    /// The call may not be made.
+    /// The call may not be made, for this reason, and ends.
     Refused(Box<ToolError>),
-    /// User code panicked while the call was handled.
+    /// Code of the program panicked while the call was handled; the text is its message.
     Panicked(String),
-    /// The current text was read: it fits, or it does not. Before another execution the text is read again. A fact
+    /// The arguments were read: they fit, or they do not. Before another execution the text is read again. A fact
     /// records that reading only if the text may not run at once.
     Read(Result<Accepted, Box<Refused>>),
     /// A person is asked whether the call may run.
@@ -35,7 +35,7 @@ pub(crate) enum CallFact {
     Decided {
         decided: ApprovalDecision,
         took: Duration,
-        /// Reason that the error of the call has, if the call was not approved.
+        /// Reason why the call was not approved, which its error has as a field; `None` if it was approved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<DenialReason>,
     },
@@ -55,11 +55,11 @@ pub(crate) enum CallFact {
     TooLate,
     /// The process ended while the tool ran; the value says what is known about the effect.
     Interrupted(Interrupted),
-    /// The output was in the cache.
+    /// The call got its output from the cache, and did not run.
     Cached(Json),
-    /// The arms were asked about the current failure.
+    /// The arms were asked about the current failure, and gave this plan; `None` if no arm decided.
     Planned(Option<Plan>),
-    /// The repair agent that is to answer is asked.
+    /// The repair agent of the plan is asked for other arguments.
     Repairing,
     /// The try of a repair agent is over: its answer or the reason why there is none, its tokens and its duration.
     Repaired {
@@ -68,45 +68,45 @@ pub(crate) enum CallFact {
         #[serde(default)]
         took: Duration,
     },
-    /// The tool asked for a secret, which was given, or not given for a reason.
+    /// The tool asked for a secret; it was given, or not given for a reason.
     Secret {
         name: String,
         found: Result<Given, String>,
     },
     /// The next execution waits until this time, in milliseconds since 1970.
     Waits { until: u64, wait: Duration },
-    /// The wait before the next execution is over.
+    /// The call's wait before its next execution is over.
     Woke,
     /// The escalation of the call was settled, and the agent goes on. This fact is not stored, because it follows from
     /// the stored decision about the escalation.
     #[serde(skip)]
     Climbed(Box<EscalationReceipt>),
-    /// The tool ended the run or the repair that it is a part of, with this output.
+    /// The tool itself has ended the work that made the call, with this output.
     #[serde(rename = "did")]
     FinalOutput(Json),
-    /// The execution that is about to end has returned these images, files and tables.
+    /// The execution in progress has returned these images, files and tables.
     Attached(Vec<Attached>),
-    /// The whole output is stored outside of the journal, in a blob store.
+    /// The whole output, which is cut in the receipt, was put into a blob store.
     Kept(Attachment),
     /// The work that the call is a part of ends for this reason; `calls` is the number of calls made within the call.
     Abandoned { why: String, calls: usize },
 }
 
-/// Secret that a tool was given.
+/// Secret that a tool asked for and was given, without its value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Given {
-    /// Scope that the secret belongs to.
+    /// Owner of the secret: the user, the workspace or the organisation.
     pub(crate) scope: SecretScope,
     /// Is `true` if the secret is the organisation's, although a user or a workspace was asked first.
     pub(crate) fallback: bool,
 }
 
-/// Intent to run a tool that writes. If no end follows, the effect may have happened.
+/// Intent to run a tool that writes, stored before it runs. If no end follows, the effect may have happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Intent {
-    /// Number of the execution, from 1.
+    /// Number of the execution among those of the call, from 1.
     pub(crate) attempt: u32,
-    /// Name and version of the tool.
+    /// Name and version of the tool that is executed.
     pub(crate) tool: String,
     /// Idempotency key, by which services recognise the call.
     pub(crate) key: String,
@@ -117,11 +117,11 @@ pub(crate) struct Intent {
     pub(crate) approved_by: Option<String>,
 }
 
-/// Knowledge about an execution that was interrupted.
+/// Knowledge about an execution that was interrupted by the end of its process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Interrupted {
-    /// The execution took effect, and had this output.
+    /// The interrupted execution took effect, and had this output.
     Done(Json),
     /// The execution had no effect, so it may be repeated.
     NotDone,
@@ -129,7 +129,7 @@ pub(crate) enum Interrupted {
     Unknown(Cause),
 }
 
-/// Description of the tool that is called.
+/// Description of the tool of a call, as the run stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Called {
     pub(crate) version: Cow<'static, str>,
@@ -138,7 +138,7 @@ pub(crate) struct Called {
     pub(crate) own_name: Option<String>,
     /// Is `true` if running the tool twice does no more than running it once.
     pub(crate) repeatable: bool,
-    /// Time from the first execution for which the tool is repeatable, if it is bounded.
+    /// Time from the first execution for which the tool is repeatable; `None` if it is so without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) window: Option<Duration>,
     /// Is `true` if running the tool may change something.
@@ -146,7 +146,7 @@ pub(crate) struct Called {
     /// Is `true` if the tool is a part of the run itself, as a delegate is: such a tool goes on from where it was.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) goes_on: bool,
-    /// Is `true` if the tool only reads.
+    /// Is `true` if the tool reads the world, and changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reads: bool,
     /// Is `true` if the tool only gives the model a text that the agent knows.
@@ -175,7 +175,7 @@ pub(crate) struct Called {
     pub(crate) answers: Option<Box<AnswerForm>>,
 }
 
-/// Returns the risk of a call that was stored without one.
+/// Returns the risk of a tool that an older version stored without one: high.
 fn unknown_risk() -> Risk {
     Risk::High
 }
@@ -207,9 +207,9 @@ impl Called {
 /// Arguments of a call that fit the tool's schema, with the rules that hold for them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Accepted {
-    /// The arguments, as JSON text that fits the schema.
+    /// Arguments of the call, as JSON text that fits the schema.
     pub(crate) args: Json,
-    /// Changes that the reader made to the model's text.
+    /// Changes that the reader made to the text of the model to get the arguments.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     pub(crate) changes: Changes,
     /// Is `true` if a person has to approve the arguments.
@@ -229,7 +229,7 @@ pub(crate) struct Accepted {
     pub(crate) denied: Option<String>,
 }
 
-/// Arguments of a call that do not fit the tool's schema.
+/// Arguments of a call that were read and do not fit, or could not be read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Refused {
     /// Error that says why the arguments do not fit.
@@ -241,12 +241,12 @@ pub(crate) struct Refused {
     pub(crate) changes: Changes,
 }
 
-/// Consequences of a fact beyond the call itself.
+/// Consequences of a fact about a call for the rest of the run.
 #[derive(Debug, Default)]
 pub(crate) struct After {
-    /// Stop of the run that follows from the fact.
+    /// Stop of the whole run that follows from the fact.
     pub(crate) stop: Option<Box<Stop>>,
-    /// Change of the call, from which events for subscribers are made.
+    /// Change of the call of which events for subscribers are made.
     pub(crate) news: Option<News>,
     /// Call in doubt, if the call is settled and the effect of an interrupted execution is not known.
     pub(crate) doubt: Option<Doubt>,
@@ -267,14 +267,14 @@ pub(crate) struct Doubt {
     pub(crate) args: Json,
 }
 
-/// Change of a call that subscribers are told of, after a fact about the call.
+/// Change of a call after a fact, of which subscribers are told.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// The current text failed, with this error.
+    /// Reading the arguments has failed, with this error.
     Failed(Box<ErrorRecord>),
-    /// A repair agent gave a text that failed before, as the candidate with this index.
+    /// A repair agent gave arguments that had failed before, as the candidate with this index.
     Again(usize),
-    /// The current text is about to be used.
+    /// The arguments fit, and are about to be used.
     Accepted,
 }
 
@@ -301,7 +301,7 @@ impl After {
         }
     }
 
-    /// Adds the change of the call that subscribers are told of.
+    /// Adds the change of the call of which subscribers are told.
     pub(super) fn with(mut self, news: News) -> Self {
         self.news = Some(news);
         self

@@ -18,7 +18,8 @@ impl Call {
         }
     }
 
-    /// Returns `true` if arguments have been accepted, or never will be.
+    /// Returns `true` if the call's arguments are settled, so that its id can be made of them: they were accepted, or
+    /// never will be.
     pub(super) fn is_identified(&self) -> bool {
         !matches!(
             self.stage,
@@ -31,7 +32,7 @@ impl Call {
         )
     }
 
-    /// Returns the id in the receipt, once it is fixed.
+    /// Returns the call's id in its receipt; `None` until its arguments are accepted.
     pub(crate) fn id(&self) -> Option<&Arc<str>> {
         self.id.as_ref()
     }

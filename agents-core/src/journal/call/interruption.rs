@@ -7,7 +7,7 @@ use crate::{
     run::Timestamp,
 };
 
-/// Number of interruptions of a call after which it is in doubt.
+/// Number of interruptions after which a call is not run again, since its tool may end the process.
 const MOST_INTERRUPTIONS: u32 = 3;
 
 impl Call {
@@ -35,7 +35,7 @@ impl Call {
         };
     }
 
-    /// Records an execution that was interrupted.
+    /// Records an interrupted execution as an attempt of the call.
     fn was_interrupted(&mut self, args: &Json) {
         let mut cause = Cause::interrupted(wording::PROCESS_ENDED);
         if self.writes() {
@@ -52,7 +52,7 @@ impl Call {
         self.failed_run = Some(Box::new(error));
     }
 
-    /// Returns `true` if the tool may simply run again after an interruption.
+    /// Returns `true` if the tool may run again after an interruption without a question, since that does no harm.
     fn may_repeat(&self) -> bool {
         let retry = self.candidates.most_rounds();
         let is_bounded = retry.is_some_and(|most| self.rounds() >= most);
@@ -76,7 +76,7 @@ impl Call {
         self.interruptions >= MOST_INTERRUPTIONS
     }
 
-    /// Records the knowledge about an interrupted execution.
+    /// Records what is known about the interrupted execution, and goes on accordingly.
     pub(super) fn interrupted(&mut self, args: Json, known: Interrupted) -> After {
         let cause = match known {
             Interrupted::Done(output) => {
@@ -109,8 +109,8 @@ impl Call {
         After::default()
     }
 
-    /// Records that the effect of the interrupted executions is known now, with the failure of the last of them if it
-    /// failed.
+    /// Records that the effect of the interrupted executions is no longer in doubt, with the failure of the last of
+    /// them if it failed.
     fn found_out(&mut self, error: Option<&ToolError>) {
         self.in_doubt = false;
         for attempt in &mut self.attempts {

@@ -45,18 +45,18 @@ use execution::Step;
 use serde::Serialize;
 use std::{fmt, sync::Arc, time::Duration};
 
-/// State of one tool call, which the facts about it determine.
+/// State of one tool call, as the facts about it determine it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Call {
     pub(crate) call: ToolCall,
     /// Number of the call among all calls of its agent, from 0.
     pub(crate) seq: u32,
     pub(crate) stage: Stage,
-    /// Texts that were tried for the arguments.
+    /// Texts that were tried as the arguments: the model's own, and repairs.
     pub(crate) candidates: Candidates<ToolError>,
-    /// Description of the tool, if the agent has it.
+    /// Description of the call's tool; `None` if the agent has no such tool.
     tool: Option<Called>,
-    /// Id in the receipt; fixed as soon as arguments are accepted.
+    /// Id of the call in its receipt; fixed as soon as arguments are accepted.
     id: Option<Arc<str>>,
     /// Idempotency key of the call. It is set only if the arguments differ from the ones that the call's id was made
     /// from.
@@ -64,7 +64,7 @@ pub(crate) struct Call {
     pub(crate) attempts: Vec<Attempt>,
     /// Time at which the tool first began to run with the current arguments.
     begun: Option<Timestamp>,
-    /// Failure of the last execution, until another execution follows.
+    /// Failure of the last execution, until another execution begins.
     failed_run: Option<Box<ToolError>>,
     /// Number of times that the process ended while the tool ran, or while the tool was asked about its effect.
     interruptions: u32,
@@ -75,9 +75,10 @@ pub(crate) struct Call {
     held_back: u32,
     /// Is `true` if the effect of an interrupted execution is not known.
     in_doubt: bool,
-    /// Arguments that the receipt shows if the call fails: the ones that ran last, else the model's own.
+    /// Arguments that the receipt shows if the call fails: the ones that ran last. `None` before any ran: then it shows
+    /// the model's own.
     shown: Option<Json>,
-    /// Length of the wait before the next execution.
+    /// Length of the wait before the next execution, as decided; `None` if there was none.
     waited: Option<Duration>,
     /// Reasons why the current arguments need approval.
     pub(crate) reasons: Vec<ApprovalReason>,
@@ -96,25 +97,25 @@ pub(crate) struct Call {
     pub(crate) denied_by: Option<String>,
     /// Is `true` if the approver refused the arguments and asks for a change.
     pub(crate) revised: bool,
-    /// Hint of an arm for the model.
+    /// Hint that an arm has given for the model, beside the error.
     pub(crate) hint: Option<String>,
-    /// Remark of the run itself for the model.
+    /// Remark that the run itself has for the model, beside the error.
     pub(crate) remark: Option<String>,
     /// Reason for which the call ends the run.
     pub(crate) thrown: Option<String>,
-    /// Stop of the run because of the call.
+    /// Stop of the whole run that the call causes; `None` if it causes none.
     ends: Option<Box<Stop>>,
-    /// Output of a tool that ends the run or the repair that it is a part of, and so never returns.
+    /// Output of the tool, if the tool itself has ended the work that made the call. The tool then never returns.
     final_output: Option<Json>,
     pub(crate) cached: bool,
     pub(crate) partial: bool,
     pub(crate) attachments: Vec<Attachment>,
-    /// Images, files and tables of the output.
+    /// Images, files and tables that the tool has returned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) attached: Vec<Attached>,
-    /// Message for the model, once the call is settled.
+    /// Message with the call's result for the model; `None` until the call is settled.
     pub(crate) message: Option<String>,
-    /// Receipt, once the call is settled; only the receipt and the message are read from then on.
+    /// Receipt of the call; `None` until it is settled. Only the receipt and the message are read from then on.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Time at which the call was taken up, in milliseconds since 1970.
     pub(crate) started: Option<Timestamp>,
@@ -124,9 +125,9 @@ pub(crate) struct Call {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stage {
-    /// The call has to be taken up.
+    /// The call has to be taken up: its tool is looked up.
     New,
-    /// The current text has to be read.
+    /// The arguments that are tried now have to be read.
     Read,
     /// A person has to approve these arguments, and was first asked at this time.
     Approve {
@@ -139,21 +140,21 @@ pub(crate) enum Stage {
     Running { args: Json },
     /// The process ended while the tool ran: the tool may have taken effect, and may not simply run again.
     Interrupted { args: Json },
-    /// The next execution has to wait.
+    /// The call has to wait before its next execution.
     BackOff { args: Json, wait: Wait },
-    /// The next execution waits until this time.
+    /// The call waits until this time, and is executed then.
     Sleep {
         args: Json,
         until: u64,
         wait: Duration,
     },
-    /// The arms have to be asked: the call failed.
+    /// The arms have to be asked, since the call failed.
     Arms,
-    /// A repair agent has to answer.
+    /// The repair agent has to be asked for other arguments.
     Repair(RepairAgentRef),
-    /// The failure was escalated, and an agent above has to answer.
+    /// The failure was escalated, and an agent above has to decide.
     Climb { escalation: Box<Escalation> },
-    /// The call ends the run of its agent.
+    /// The call has to end the run of its agent.
     EndsRun,
     /// The call is settled: its result is final.
     Done {
@@ -162,15 +163,15 @@ pub(crate) enum Stage {
     },
 }
 
-/// Action that a call needs next.
+/// Action that a call needs next, which the engine carries out.
 pub(crate) enum Action {
     TakeUp,
     Read,
     Approve(Json),
     Execute(Json),
-    /// Find out the effect of an interrupted execution.
+    /// Find out what an interrupted execution with these arguments has done.
     FindOut(Json),
-    /// Do not ask: the effect of an interrupted execution stays unknown.
+    /// Ask nobody: the effect of an interrupted execution stays unknown.
     LeaveInDoubt,
     BackOff(Wait),
     Sleep {
@@ -180,11 +181,12 @@ pub(crate) enum Action {
     AskArms,
     AskFixer(RepairAgentRef),
     Climb(Box<Escalation>),
-    /// End the run as the call demands: the earlier process ended before the run did.
+    /// End the run as the call demands. This happens in a run that goes on, if the earlier process ended before it
+    /// could.
     End(Box<Stop>),
     /// Wait: the run is ending, and the call is not carried on.
     Wait,
-    /// Do nothing: the call is settled.
+    /// Nothing is to be done: the call is settled.
     Done,
 }
 
@@ -230,7 +232,7 @@ impl Call {
         }
     }
 
-    /// Creates a call that has nothing more to do.
+    /// Creates a call that has nothing more to do, in place of one that was closed.
     pub(crate) fn closed(seq: u32) -> Call {
         let call = ToolCall {
             id: String::new(),
@@ -259,7 +261,7 @@ impl Call {
         Some(content)
     }
 
-    /// Returns the next action that the stage of the call asks for.
+    /// Returns the action that the stage of the call asks for.
     pub(crate) fn next(&self) -> Action {
         match &self.stage {
             Stage::New => Action::TakeUp,
@@ -470,13 +472,13 @@ impl Call {
         }
     }
 
-    /// Returns the arguments that a receipt shows if the call fails.
+    /// Returns the arguments that a receipt shows if the call fails: the ones that ran last, or the model's own.
     fn shown(&self) -> Json {
         let shown = self.shown.clone();
         shown.unwrap_or_else(|| Json::string(&self.call.arguments))
     }
 
-    /// Returns the result of the call, once it is settled.
+    /// Returns the result of the call; `None` until it is settled.
     pub(crate) fn result(&self) -> Option<&Result<Json, ToolError>> {
         match &self.stage {
             Stage::Done { result, .. } => Some(result),

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Call {
-    /// Records that the current text does not fit.
+    /// Records that the arguments do not fit. If the model or a repair gave them, the arms are asked next.
     pub(super) fn misread(&mut self, refused: Refused) -> After {
         let Refused {
             error,
@@ -44,7 +44,7 @@ impl Call {
         After::news(news)
     }
 
-    /// Returns `true` if the path is neither the field for which the current text was given nor within it.
+    /// Returns `true` if a fault at this path is another than the one that the repaired text was given for.
     fn is_elsewhere(&self, path: &str) -> bool {
         let before = self.candidates.at_hand().instead_of;
         let failed = before.and_then(|before| self.candidates.get(before).failed());
@@ -56,7 +56,7 @@ impl Call {
             && within.is_none_or(|rest| !matches!(rest.bytes().next(), None | Some(b'.' | b'[')))
     }
 
-    /// Records that the tool failed, or that a limiter held the call back.
+    /// Records that the tool failed, or that a limiter held the call back, so that the arms are asked.
     pub(super) fn failed_to_run(&mut self, args: Json, mut cause: Cause) -> After {
         let text = args.as_str().to_owned();
         let handed = cause.hand_over();
@@ -101,7 +101,7 @@ impl Call {
         }
     }
 
-    /// Follows the plan of the arms, or goes back if they gave none.
+    /// Follows the plan that the arms gave. Without a plan, the arguments that were tried before count again.
     pub(super) fn planned(&mut self, plan: Option<Plan>) -> After {
         match plan {
             Some(plan) => {
@@ -112,7 +112,8 @@ impl Call {
         }
     }
 
-    /// Goes back to the previous candidate, because no step is left for the current failure.
+    /// Returns to the arguments that were tried before, because no step of a plan is left for the current failure;
+    /// without any, settles the call.
     pub(super) fn go_back(&mut self) -> After {
         match self.candidates.go_back() {
             true => self.recover(),
@@ -123,7 +124,7 @@ impl Call {
         }
     }
 
-    /// Takes the next step of the plan that still applies.
+    /// Takes the next step of the arms' plan that is still allowed, such as a retry or a repair.
     fn recover(&mut self) -> After {
         let (rounds, repeatable) = (self.rounds(), self.is_repeatable());
         let in_doubt = self.may_have_taken_effect();
@@ -165,7 +166,7 @@ impl Call {
         After::default()
     }
 
-    /// Records the answer of a repair agent.
+    /// Records the answer of a repair agent: a text that is read next, or the reason why there is none.
     pub(super) fn repaired(
         &mut self,
         fixer: &str,
@@ -198,7 +199,7 @@ impl Call {
         }
     }
 
-    /// Escalates the failure: the agents above are asked next.
+    /// Escalates the failure of the call: the agents above are asked next.
     fn give_up(&mut self, source: String, reason: String, severity: Severity) {
         let Some(original) = own_failure(&self.candidates) else {
             return;
@@ -217,7 +218,7 @@ impl Call {
         self.stage = Stage::Climb { escalation };
     }
 
-    /// Tells another model that it takes over from the one whose call was escalated.
+    /// Adds the remark with which another model takes over from the one whose call was escalated.
     pub(super) fn taken_over(&mut self, raised: Escalation) {
         let remark = match self.is_in_doubt() {
             true => wording::TAKEN_OVER_IN_DOUBT,
@@ -226,12 +227,12 @@ impl Call {
         self.climbed(raised, remark);
     }
 
-    /// Tells the model that the escalation was not handled.
+    /// Settles the call with an escalation that no agent above has handled; the model is told of it.
     pub(super) fn unhandled(&mut self, escalation: Escalation) {
         self.climbed(escalation, wording::UNSETTLED);
     }
 
-    /// Settles the call with the escalation as its error; the agent goes on.
+    /// Settles the call with the escalation as its error and a remark for the model; the agent goes on.
     fn climbed(&mut self, escalation: Escalation, remark: &str) {
         let above = escalation
             .raised
@@ -243,7 +244,7 @@ impl Call {
         self.settle_with(escalation.into());
     }
 
-    /// Ends the run because of this call.
+    /// Ends the run because of this call, for this reason.
     fn throw(&mut self, source: String, reason: &str) -> After {
         self.thrown = Some(reason.to_owned());
         self.end(Stop::Thrown {
@@ -259,12 +260,13 @@ impl Call {
     }
 }
 
-/// Returns the failure that belongs to the call itself: that of the model's own arguments, or that of an execution.
+/// Returns the failure that the call itself is reported with: that of the model's own arguments or of an execution, not
+/// that of a repair.
 pub(super) fn own_failure(candidates: &Candidates<ToolError>) -> Option<ToolError> {
     candidates.own_failure().map(|failed| failed.error.clone())
 }
 
-/// Returns failed arguments as a receipt shows them: JSON as far as they could be read.
+/// Returns arguments that failed as a receipt shows them: as JSON if an object could be read from them, else as a text.
 fn read_as(text: &str, error: &ToolError) -> Json {
     match error {
         ToolError::InvalidArgs { .. } => Json::string(text),

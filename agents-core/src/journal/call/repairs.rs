@@ -16,7 +16,8 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Returns the changes and tries for the arguments of a call, from the candidate `first` on.
+/// Returns the repairs of a call's arguments for its receipt: the changes to each text and the texts in vain, from the
+/// candidate `first` on.
 pub(crate) fn of_call(
     candidates: &Candidates<ToolError>,
     first: usize,
@@ -25,12 +26,12 @@ pub(crate) fn of_call(
     told(candidates, wording::ARGUMENTS, first, masker)
 }
 
-/// Returns the changes and tries for an answer.
+/// Returns the repairs of a final answer for its record.
 pub(crate) fn of_answer(candidates: &Candidates<ReadError>, masker: &Masker) -> Repairs {
     told(candidates, wording::ANSWER, 0, masker)
 }
 
-/// Returns the repair steps for each candidate in turn.
+/// Returns the repair steps for each text that was tried, in turn.
 ///
 /// A text that is used is `fixed`, and the reader's changes to it are listed. A text that is not used is `tried`. The
 /// reader's changes to the model's own text are always listed.
@@ -119,7 +120,7 @@ fn fixed<F: Fault>(
     }
 }
 
-/// Returns the repair step for a text that is not used.
+/// Returns the repair step for a text that was tried in vain.
 fn in_vain<F>(one: &Candidate<F>, text: &str, why: &str, masker: &Masker) -> RepairStep {
     let text = in_short(&masker.text(text));
     let by = one.by.name();

@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Call {
-    /// Settles the call with the failure of the model's arguments, or of an execution.
+    /// Settles the call with its own failure: that of the model's arguments, or of an execution.
     pub(super) fn settle(&mut self) {
         if let Some(error) = own_failure(&self.candidates) {
             self.settle_with(error);
@@ -36,7 +36,7 @@ impl Call {
         };
     }
 
-    /// Refuses the call before anything is read.
+    /// Ends the call with an error before its arguments are read.
     pub(super) fn refuse(&mut self, error: ToolError) -> After {
         if self.is_running() {
             self.was_cut_off(wording::INTERRUPTED, 0);
@@ -50,7 +50,7 @@ impl Call {
         After::default()
     }
 
-    /// Records an execution that was begun and whose end is not known.
+    /// Records an execution that has begun and whose end will not be known, as an attempt of the call.
     fn was_cut_off(&mut self, why: &str, calls: usize) {
         let error = self.error_at_the_end(why, calls);
         self.ran(Some(&error));
@@ -60,7 +60,7 @@ impl Call {
         }
     }
 
-    /// Settles the call with this result, whatever its stage.
+    /// Settles the call with this result, in whatever stage it is.
     pub(super) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>) {
         let result = result.map_err(|cause| ToolError::Execution {
             args: input.clone(),
@@ -101,7 +101,7 @@ impl Call {
         }
     }
 
-    /// Returns the error of a call that is abandoned.
+    /// Returns the error of a call that ends without a result, since the run ends.
     fn error_at_the_end(&self, why: &str, calls: usize) -> ToolError {
         let why = match &self.stage {
             Stage::Arms | Stage::Repair(_) | Stage::EndsRun => {
@@ -126,7 +126,8 @@ impl Call {
         }
     }
 
-    /// Withdraws the repaired texts that wait to run. The call then handles the failure that they were given for.
+    /// Drops repaired texts that wait to run, with a reason. The call then handles the failure that they were given
+    /// for.
     fn leave_waiting(&mut self, why: &str) {
         let why = match &self.stage {
             Stage::Approve { .. } => wording::undecided(why),
@@ -154,7 +155,7 @@ impl Call {
         }
     }
 
-    /// Adds a remark after the earlier remarks.
+    /// Adds a remark to the call's result for the model, behind earlier remarks.
     fn remark_beside(&mut self, said: String) {
         self.remark = Some(match self.remark.take() {
             Some(before) => format!("{before}; {said}"),

@@ -56,22 +56,22 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
     CallFact::TakenUp { tool }.into()
 }
 
-/// Takes the call up with a tool that reads.
+/// Returns the fact that the call of a tool that reads is taken up.
 fn reads() -> Then {
     called(true, false, false)
 }
 
-/// Takes the call up with a tool that writes, and may run twice.
+/// Returns the fact that the call of a tool that writes, and may run twice, is taken up.
 fn idempotent() -> Then {
     called(true, true, false)
 }
 
-/// Takes the call up with a tool that writes.
+/// Returns the fact that the call of a tool that writes is taken up.
 fn writes() -> Then {
     called(false, true, false)
 }
 
-/// Takes the call up with a part of the run that may write.
+/// Returns the fact that the call of a delegate that may write is taken up.
 fn delegate() -> Then {
     called(false, true, true)
 }
@@ -108,7 +108,7 @@ fn is_denied(args: &str) -> Then {
     CallFact::Read(Ok(Accepted { denied, ..accepted })).into()
 }
 
-/// Reads a text from which no object can be read.
+/// Returns the fact that a text was read in which there is no object.
 fn unreadable(text: &str) -> Then {
     let error = ToolError::InvalidArgs {
         raw_args: text.to_owned(),
@@ -124,7 +124,7 @@ fn unreadable(text: &str) -> Then {
     .into()
 }
 
-/// Reads a text with a field that does not fit.
+/// Returns the fact that a text was read in which the field at `path` does not fit.
 fn misfit(text: &str, path: &str) -> Then {
     let error = ToolError::Deserialization {
         raw_value: text.to_owned(),
@@ -159,7 +159,7 @@ fn held_back() -> Then {
     ended(Err(Cause::rate_limited("called too often", None)))
 }
 
-/// Ends an execution of a tool that writes by its timeout.
+/// Returns the fact that an execution of a tool that writes has timed out.
 fn late(repeatable: bool) -> Then {
     ended(Err(
         Cause::timed_out(Duration::from_secs(1)).of_a_write(repeatable)
@@ -291,7 +291,7 @@ fn cached() -> Then {
     CallFact::Cached(Json::string("seen before")).into()
 }
 
-/// Returns a call after these facts, and whether the last fact changed nothing.
+/// Returns a call after these facts, and `true` if the last fact changed nothing.
 fn after(facts: &[Then]) -> (Call, bool) {
     let mut call = Call::new(
         0,
@@ -315,7 +315,7 @@ fn after(facts: &[Then]) -> (Call, bool) {
     (call, ignored)
 }
 
-/// Returns the next action, in words.
+/// Returns the next action of a call, in words.
 fn next(call: &Call) -> String {
     match call.next() {
         Action::TakeUp => "take it up".into(),
@@ -361,7 +361,7 @@ fn check(shows: &str, so_far: &[Then], fact: impl Into<Then>, leads_to: &str) ->
     call
 }
 
-/// Returns a call in each stage, as the facts that lead there.
+/// Returns the facts that lead to a call in each stage, with the name of the stage.
 fn stages() -> Vec<(&'static str, Vec<Then>)> {
     let at_arms = [reads(), unreadable("rubbish")];
     vec![

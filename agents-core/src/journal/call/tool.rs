@@ -9,13 +9,13 @@ use crate::{
 use serde_json::Value;
 
 impl Call {
-    /// Returns the name of the tool, as receipts have it.
+    /// Returns the tool's own name, as receipts have it; the model may know the tool by another.
     pub(crate) fn tool(&self) -> &str {
         let own_name = self.tool.as_ref().and_then(|tool| tool.own_name.as_deref());
         own_name.unwrap_or(&self.call.name)
     }
 
-    /// Returns the version of the tool, if the agent has it.
+    /// Returns the version of the call's tool; `None` if the agent does not have the tool.
     pub(crate) fn version(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| &*tool.version)
     }
@@ -33,7 +33,7 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.repeatable)
     }
 
-    /// Returns the declared effects of the tool.
+    /// Returns the declared effects of the call's tool.
     pub(crate) fn effects(&self) -> Effects {
         match &self.tool {
             Some(Called { writes: true, .. }) => Effects::Writes,
@@ -42,7 +42,7 @@ impl Call {
         }
     }
 
-    /// Returns the risk of the call.
+    /// Returns the risk of the call with its current arguments.
     pub(crate) fn risk(&self) -> Risk {
         let of_tool = self.tool.as_ref().map_or(Risk::High, |tool| tool.risk);
         self.risk.unwrap_or(of_tool)
@@ -76,14 +76,15 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.has_undo)
     }
 
-    /// Returns the effect of the call with these arguments in words, if the tool declares it.
+    /// Returns in words what the call would do with these arguments; `None` if the tool does not say it.
     pub(crate) fn effect_in_words(&self, args: &Json) -> Option<String> {
         let effect = self.tool.as_ref()?.effect.as_ref()?;
         let args = args.to_value().ok()?;
         Some(filled(effect, &args))
     }
 
-    /// Returns `true` if the tool polls: equal calls of it do not count as repeated.
+    /// Returns `true` if the call's tool is made for asking again and again, so that equal calls do not count as
+    /// repeated.
     pub(crate) fn polls(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.polls)
     }
@@ -94,7 +95,8 @@ impl Call {
     }
 }
 
-/// Returns the text with each placeholder, such as `{amount}`, replaced by the value of that argument.
+/// Returns the description of an effect with each placeholder, such as `{amount}`, replaced by the value of that
+/// argument.
 pub(super) fn filled(text: &str, args: &Value) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -126,7 +128,8 @@ pub(super) fn filled(text: &str, args: &Value) -> String {
     filled + &rest.replace("}}", "}")
 }
 
-/// Returns the argument of this name, or the field of an argument at this path, such as `to.city`.
+/// Returns the argument of this name, or the field of an argument at this path, such as `to.city`; `None` if it is not
+/// there.
 fn named<'a>(name: &str, args: &'a Value) -> Option<&'a Value> {
     let within = || {
         name.split('.')

@@ -47,17 +47,18 @@ pub(super) const UNSETTLED: &str = "no agent above handled this, so decide yours
 /// Remark for a model that takes over from the one that made the call.
 pub(super) const TAKEN_OVER: &str = "you take over from the model that failed here: make the call again, correctly, if it is still needed";
 
-/// Remark for such a model if the tool has run, and may have had an effect that must not happen twice.
+/// Remark for a model that takes over from the one that made the call, if the tool has run and may have had an effect
+/// that must not happen twice.
 pub(super) const TAKEN_OVER_IN_DOUBT: &str = "you take over from the model that failed here: the tool has run, and may have taken effect though it failed, so find that out before making the call again";
 
 /// Remark for a model whose call an arm would have changed, if it had not run already.
 pub(super) const WITHHELD: &str =
     "it was not run again with other arguments, since that could have done it twice";
 
-/// Remark beside the failure of an execution after which a limiter held the call back.
+/// Remark beside the failure of an execution, if a rate limiter refused another one.
 pub(super) const HELD_BACK: &str = "it was to run again, but the rate limit refused that";
 
-/// `error` is the error of an execution that may have taken effect.
+/// Remark that the tool has run; `error` is the error of an execution that may have taken effect.
 pub(super) fn has_run(error: &str) -> String {
     format!("it has run: {error}")
 }
@@ -74,12 +75,13 @@ pub(super) fn dealing_panicked(panic: &str) -> String {
     format!("dealing with it panicked: {panic}")
 }
 
-/// `why` is the reason for which the work around the call ended.
+/// Reason for the end of a call that waited for its approval; `why` is the reason for which the work around it ended.
 pub(super) fn undecided(why: &str) -> String {
     format!("{why}: it waited for approval, which was still open")
 }
 
-/// Describes an execution that was begun and did not end; `calls` is the number of calls that were made within it.
+/// Text of the error of an execution that was begun and did not end; `calls` is the number of calls that were made
+/// within it.
 pub(super) fn cut_off(why: &str, calls: usize, writes: bool) -> String {
     let known = match calls {
         0 if writes => ", and whether it took effect is not known".to_owned(),
@@ -100,7 +102,7 @@ pub(super) mod repairs {
     pub(in super::super) const ARGUMENTS: &str = "the arguments";
     pub(in super::super) const ANSWER: &str = "the answer";
 
-    /// Returns the cost of a repair agent's try in tokens; empty if no model was asked.
+    /// Returns the words for the tokens that a repair agent used; empty if no model was asked.
     fn cost(tokens: u64) -> String {
         match tokens {
             0 => String::new(),
@@ -108,12 +110,12 @@ pub(super) mod repairs {
         }
     }
 
-    /// `what` is one of the two constants above.
+    /// Receipt's line of a text that a repair gave in place of another; `what` is one of the two constants above.
     pub(in super::super) fn text_given(by: &str, what: &str, tokens: u64) -> String {
         format!("`{by}` gave {what} anew{}", cost(tokens))
     }
 
-    /// `had_value` tells whether the field had a value before.
+    /// Receipt's line of one value that a repair gave. `had_value` tells whether the field had a value before.
     pub(in super::super) fn value_given(by: &str, had_value: bool, tokens: u64) -> String {
         let did = match had_value {
             true => "replaced",
@@ -122,7 +124,7 @@ pub(super) mod repairs {
         format!("`{by}` {did} it{}", cost(tokens))
     }
 
-    /// `why` is empty if there is no reason.
+    /// Receipt's line of a text that was tried in vain; `why` is empty if there is no reason.
     pub(in super::super) fn tried_in_vain(by: &str, text: &str, tokens: u64, why: &str) -> String {
         let said = format!("`{by}` tried `{text}` in vain{}", cost(tokens));
         match why {
@@ -141,7 +143,8 @@ pub(super) mod repairs {
         format!("`{by}` {did}{}: {}", cost(tokens), why.reason())
     }
 
-    /// `text` is the text that a verb gave; a repair agent was not asked for one.
+    /// Receipt's line of a repair that was not used, since the tool may have run. `text` is the text that a verb gave;
+    /// a repair agent was not asked for one.
     pub(in super::super) fn withheld(by: &str, text: Option<&str>) -> String {
         let did = match text {
             Some(text) => format!("tried `{text}` in vain"),

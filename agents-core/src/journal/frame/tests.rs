@@ -6,18 +6,18 @@ use crate::{
     run::Budget,
 };
 
-/// Event in the course of a frame, as the fold applies it.
+/// Event in the life of an agent's frame, as a test writes it.
 #[derive(Clone, Copy, Debug)]
 enum Then {
-    /// The model makes this number of calls.
+    /// The model replies with this number of calls.
     Calls(usize),
-    /// The model answers.
+    /// The model replies with an answer.
     Says,
-    /// All calls have their receipts.
+    /// All calls of the model's last reply have their receipts.
     Answered,
-    /// The answer goes back to the model.
+    /// The answer is refused, and goes back to the model with this reason.
     Refused(&'static str),
-    /// The skill is chosen.
+    /// The skill that answers for the agent is chosen.
     Chosen,
 }
 
@@ -75,7 +75,7 @@ fn budget(turns: u32, calls: u32) -> Budget {
     Budget::new().max_turns(turns).max_tool_calls(calls)
 }
 
-/// Returns the next action, in words.
+/// Returns the next action of an agent, in words.
 fn next(frame: &Frame, budget: &Budget) -> String {
     match frame.next(budget) {
         Next::Chat { turn, must_fit } => match must_fit {

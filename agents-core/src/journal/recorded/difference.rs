@@ -37,7 +37,7 @@ use std::{cmp::Reverse, fmt};
 pub struct Difference {
     /// Place in the run: of the agent's turn, or of the call.
     pub place: String,
-    /// Number of the message that differs, from 1; `None` if it is not a message.
+    /// Number of the message that differs, from 1; `None` if something else differs, such as the tools.
     pub message: Option<usize>,
     /// Number of the recorded fact that differs, as [`Entry::seq`](crate::journal::Entry::seq) has it; `None` if there is
     /// none.
@@ -74,7 +74,8 @@ impl fmt::Display for Difference {
 impl std::error::Error for Difference {}
 
 impl Difference {
-    /// Compares a request with the recorded requests that are left.
+    /// Compares a new request with the recorded ones that are left, and describes how it differs from the most similar
+    /// one.
     pub(super) fn of<'a>(
         exchanges: &Exchanges,
         left: impl Iterator<Item = (usize, &'a RecordedRequest)>,
@@ -171,8 +172,7 @@ impl Difference {
     }
 }
 
-/// Returns the text of a message; for a model's message, all of it as JSON, since its text alone may not tell two
-/// apart.
+/// Returns a message as text, for a comparison; a model's message as JSON, since its text alone may not tell two apart.
 fn said(message: &Message) -> String {
     match message {
         Message::Assistant { .. } => {

@@ -7,15 +7,15 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Requests of a recorded run, and the replies to them.
+/// Requests to models in a recorded run, and the replies to them.
 #[derive(Default)]
 pub(super) struct Exchanges {
     pub(super) requests: Vec<RecordedRequest>,
     /// Conversations; messages are only added to them. One that was shortened is another one.
     talks: Vec<Vec<Message>>,
-    /// Conversations that go on, by the paths of their agents.
+    /// Index of the conversation that each agent is in at present, by the agent's path.
     going: BTreeMap<String, usize>,
-    /// Requests that are not answered yet, by their paths.
+    /// Index of the request at each path that is not answered yet.
     open: BTreeMap<String, usize>,
     /// Numbers of the facts that began the conversations, by the paths of their agents.
     begun: BTreeMap<String, u64>,
@@ -25,7 +25,7 @@ pub(super) struct Exchanges {
     pub(super) has_ended: bool,
 }
 
-/// Request to a model, as the journal has it.
+/// Request to a model in a recorded run.
 pub(super) struct RecordedRequest {
     /// Path of the place and the turn in which the model was asked.
     pub(super) place: String,
@@ -36,7 +36,7 @@ pub(super) struct RecordedRequest {
     pub(super) offered: u64,
     /// Path of the agent that asked the model.
     path: String,
-    /// Conversation of the request, and the number of messages that it had.
+    /// Index of the request's conversation, and how many of its messages the request had.
     talk: usize,
     messages: usize,
     pub(super) offer: Option<Offer>,
@@ -44,12 +44,12 @@ pub(super) struct RecordedRequest {
     pub(super) said: RecordedAnswer,
 }
 
-/// Answer to a recorded request.
+/// Answer to a recorded request: a reply, an error, or none.
 pub(super) enum RecordedAnswer {
-    /// A reply; secrets in it are references.
+    /// A reply, as JSON in which references stand for secrets.
     Reply(Json),
     Failure(ModelError),
-    /// No answer: the run went on or ended without one.
+    /// No answer: the recorded run went on or ended without one.
     Nothing,
 }
 
@@ -82,7 +82,7 @@ impl Exchanges {
         }
     }
 
-    /// Adds the last messages of each run, and records whether the outermost run has ended.
+    /// Adds the last messages of each run after the last entry, and records whether the outermost run has ended.
     pub(super) fn end(&mut self, runs: &[Stored]) {
         let finished = runs.first().and_then(|run| run.state.finished.as_ref());
         self.has_ended = matches!(
@@ -97,7 +97,7 @@ impl Exchanges {
     }
 
     /// Adds the messages that are new at a place to the recorded conversation. Returns the index of that conversation;
-    /// `None` if there are no messages.
+    /// `None` if it has no messages.
     fn catch_up(&mut self, state: &State, place: PlaceId) -> Option<usize> {
         let frame = state.place(place).frame.as_ref()?;
         let messages = frame.history.messages();
@@ -174,13 +174,14 @@ impl Exchanges {
         &self.talks[asked.talk][..asked.messages]
     }
 
-    /// Returns the last conversation at a path.
+    /// Returns the last conversation of the agent at this path; empty if there is none.
     pub(super) fn of(&self, path: &str) -> &[Message] {
         let talk = self.going.get(path);
         talk.map_or(&[], |talk| &self.talks[*talk])
     }
 
-    /// Returns the last offer at a path that has no answer format.
+    /// Returns the tools that were last offered to the model of the agent at this path, in a request without an answer
+    /// format.
     pub(super) fn offer(&self, path: &str) -> Option<&Offer> {
         let mut asked = self.requests.iter().rev();
         let of_path = |asked: &&RecordedRequest| asked.path == path;
@@ -200,7 +201,7 @@ impl Exchanges {
     }
 }
 
-/// Returns the reply in an entry, with its references to secrets.
+/// Returns the reply that an entry holds, as JSON in which references stand for secrets.
 fn reply_in(raw: &Entry) -> RecordedAnswer {
     #[derive(serde::Deserialize)]
     struct Named {

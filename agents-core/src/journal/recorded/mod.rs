@@ -68,9 +68,9 @@ use std::{fmt, sync::Arc};
 /// ```
 pub struct Recorded {
     entries: Vec<Entry>,
-    /// Entries with the names of secrets in the place of references.
+    /// Entries in which the names of secrets stand in place of references.
     seen: Vec<Entry>,
-    /// Stored run, and the runs of their own within it.
+    /// State of the stored run, and of the runs of their own within it.
     runs: Vec<Stored>,
     exchanges: Arc<Exchanges>,
     outside: Arc<Outside>,
@@ -108,7 +108,7 @@ impl Recorded {
         &self.runs[0].started
     }
 
-    /// Returns the entries of the journal.
+    /// Returns the entries of the journal, in order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -253,7 +253,7 @@ impl Recorded {
         WhatIf::new(self)
     }
 
-    /// Returns each fact, with its entry.
+    /// Returns the fact of each entry that can be read, with the entry.
     fn facts(&self) -> impl Iterator<Item = (&Entry, Fact)> {
         let fact = |entry: &Entry| entry.fact.to().ok();
         self.entries
@@ -262,7 +262,7 @@ impl Recorded {
     }
 }
 
-/// Replaces references by the names of secrets.
+/// Returns entries in which the names of secrets stand in place of references.
 fn with_names(entries: &[Entry]) -> Result<Vec<Entry>, JournalError> {
     let named = |entry: &Entry| {
         let fact = Json::parse(shown(entry.fact.as_str()))

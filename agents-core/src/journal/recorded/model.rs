@@ -25,7 +25,7 @@ pub struct RecordedModel(Arc<Reader>);
 
 struct Reader {
     exchanges: Arc<Exchanges>,
-    /// Indices of the requests that were made again.
+    /// Indices of the recorded requests that were made again.
     used: Mutex<BTreeSet<usize>>,
     difference: Mutex<Option<Difference>>,
 }
@@ -39,7 +39,7 @@ impl RecordedModel {
         }))
     }
 
-    /// Returns the number of recorded replies that have not been asked for.
+    /// Returns the number of recorded replies that no request has got yet.
     pub fn left(&self) -> usize {
         let used = lock(&self.0.used);
         let left = self.0.exchanges.left(&used);
@@ -47,12 +47,14 @@ impl RecordedModel {
             .count()
     }
 
-    /// Returns the first request that was not recorded, if there was one.
+    /// Returns how the first request that was not recorded differs from the recording; `None` if there was no such
+    /// request.
     pub fn difference(&self) -> Option<Difference> {
         lock(&self.0.difference).clone()
     }
 
-    /// Finds the recorded request that the new request repeats.
+    /// Finds the recorded request with the same messages, tools and answer format as the new one; the error is the
+    /// difference.
     fn find(&self, request: &Request<'_>) -> Result<&RecordedRequest, ModelError> {
         let Reader {
             exchanges, used, ..
@@ -99,7 +101,7 @@ impl RecordedModel {
 }
 
 impl Exchanges {
-    /// Returns the requests that were not made again.
+    /// Returns the recorded requests that were not made again, with their indices.
     fn left(&self, used: &BTreeSet<usize>) -> impl Iterator<Item = (usize, &RecordedRequest)> {
         let all = self.requests.iter().enumerate();
         all.filter(|(index, _)| !used.contains(index))
@@ -164,7 +166,7 @@ impl fmt::Debug for RecordedModel {
     }
 }
 
-/// Returns the conversation without secrets.
+/// Returns the conversation of a request with the names of secrets in their place, as a recording has it.
 fn seen<'a>(request: &Request<'a>) -> Cow<'a, [Message]> {
     match request.masker() {
         Some(masker) => {

@@ -43,7 +43,7 @@ pub struct OpenCall {
 }
 
 impl Recorded {
-    /// Returns the calls that were taken up and are not settled; none if the run is over.
+    /// Returns the calls that were begun and are not settled; none if the run is over.
     pub fn open_calls(&self) -> Vec<OpenCall> {
         let mut open = Vec::new();
         for (nth, stored) in self.runs.iter().enumerate() {
@@ -96,7 +96,8 @@ fn is_open(call: &Call) -> bool {
     call.receipt.is_none() && !matches!(call.stage, Stage::New | Stage::EndsRun)
 }
 
-/// Returns `true` if the agent at this place is the one that was run, a part of it, or a delegate.
+/// Returns `true` if the agent at this place is known to the profile of the agent that was run: itself, a part of it,
+/// or a delegate.
 fn is_declared(state: &State, id: PlaceId) -> bool {
     let mut at = state.place(id);
     while let Some(parent) = at.parent {

@@ -51,16 +51,17 @@ use std::{collections::BTreeMap, fmt};
 pub struct WhatIf<'a> {
     recorded: &'a Recorded,
     changes: Vec<(RecordedCall, Change)>,
-    /// Reason why a change is not possible.
+    /// Reason why a change is not possible, which creating the journal returns as its error; `None` if all are
+    /// possible.
     fault: Option<String>,
 }
 
 /// Selector of a call of a recorded run: its index in [`Recorded::receipts`], or the id of its receipt.
 #[derive(Clone, Debug)]
 pub enum RecordedCall {
-    /// Index of the call, from 0.
+    /// The call with this index in [`Recorded::receipts`], from 0.
     Nth(usize),
-    /// Id of the receipt that the call has.
+    /// The call whose receipt has this id.
     Id(String),
 }
 
@@ -95,7 +96,7 @@ enum Change {
 }
 
 impl Change {
-    /// Returns `true` if the fact is one that this change replaces.
+    /// Returns `true` if this change replaces the recorded fact by another.
     fn is_of(&self, fact: &CallFact) -> bool {
         match self {
             Change::Result(_) => matches!(
@@ -107,7 +108,7 @@ impl Change {
         }
     }
 
-    /// Returns the fact that replaces the recorded one.
+    /// Returns the changed fact that stands in place of the recorded one.
     fn instead_of(self, fact: &CallFact) -> CallFact {
         match (self, fact) {
             (Change::Plan(plan), _) => CallFact::Planned(Some(plan)),
@@ -239,7 +240,7 @@ impl<'a> WhatIf<'a> {
     }
 }
 
-/// Returns the path of a call that has its receipt.
+/// Returns the path of a recorded call that has its receipt; the error says that there is no such call.
 fn path_of(recorded: &Recorded, call: &RecordedCall) -> Result<String, JournalError> {
     let receipts = recorded.receipts();
     let receipt = match call {
@@ -265,22 +266,22 @@ fn call_path(state: &State, place: u32, seq: u32) -> String {
     format!("{}/call{seq:04}", state.path(place))
 }
 
-/// Entries up to the change, and later entries that do not follow from it.
+/// Entries of the variation: those up to the change, and later ones that do not follow from it.
 #[derive(Default)]
 struct Prefix {
     entries: Vec<Entry>,
     /// Paths of the calls that are changed; later facts of these calls are left out.
     changed: Vec<String>,
-    /// Paths of agents that have gone on after a change: their later facts do not count.
+    /// Paths of agents that have gone on after a change: their later facts are left out.
     gone_on: Vec<String>,
-    /// Numbers of the runs that are left, and of the escalations in each.
+    /// Number of each run in the variation, by its recorded number. The next two maps have the numbers of escalations.
     runs: BTreeMap<u32, u32>,
     tickets: BTreeMap<(u32, u64), Ticket>,
     raised: BTreeMap<u32, (u64, u64)>,
 }
 
 impl Prefix {
-    /// Adds an entry, unless it follows from a change.
+    /// Adds an entry to the variation, unless it follows from a changed one.
     fn add(
         &mut self,
         state: &State,
@@ -351,7 +352,7 @@ impl Prefix {
         Ok(())
     }
 
-    /// Returns `true` if the fact follows from a change, or may follow.
+    /// Returns `true` if the fact follows from a change, or may follow, so that it is left out.
     fn follows(&mut self, state: &State, place: u32, fact: &Fact, run: u32) -> bool {
         if self.changed.is_empty() {
             return false;
@@ -392,14 +393,14 @@ impl Prefix {
     }
 }
 
-/// Escalation of a varied run: its number among the escalations that are left, and its subject.
+/// Escalation of a varied run: its number there, and the call or answer that it is about.
 struct Ticket {
     number: u64,
     place: u32,
     of: Raiser,
 }
 
-/// Returns the number of the escalation that a fact is about.
+/// Returns the number of the escalation that a fact is about, to change it; `None` for other facts.
 fn ticket_of(fact: &mut Fact) -> Option<&mut u64> {
     match fact {
         Fact::Reached { ticket, .. }
@@ -409,8 +410,8 @@ fn ticket_of(fact: &mut Fact) -> Option<&mut u64> {
     }
 }
 
-/// Returns `true` if one path equals another, or lies within it. Places within a call have its path, a point and the
-/// attempt.
+/// Returns `true` if one path of a run equals another, or lies within it. Places within a call have its path, a point
+/// and the attempt.
 fn is_within(path: &str, outer: &str) -> bool {
     path.strip_prefix(outer)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))

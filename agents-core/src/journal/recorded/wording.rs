@@ -122,7 +122,7 @@ pub(super) fn output_not_json(error: &impl Display) -> String {
     format!("the output cannot be written as JSON: {error}")
 }
 
-/// `calls` is the number of calls in the recording.
+/// Text of the error of a call that is not recorded; `calls` is the number of calls in the recording.
 pub(super) fn no_call(call: &RecordedCall, calls: usize) -> String {
     format!("the recording has no call {call}; it has {calls}")
 }

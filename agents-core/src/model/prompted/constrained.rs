@@ -167,7 +167,8 @@ pub fn read_constrained(text: &str) -> Option<Constrained> {
     }
 }
 
-/// Formats an earlier answer as the grammar of [`constrained`] prescribes it.
+/// Formats an earlier answer as the grammar of [`constrained`] prescribes it, so that the conversation shows the model
+/// only that form.
 pub fn answer_text(content: &str) -> String {
     let given = content.trim_start().starts_with(['{', '[']);
     match serde_json::from_str::<&RawValue>(content) {

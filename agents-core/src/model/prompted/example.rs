@@ -1,6 +1,6 @@
 use serde_json::{Map, Value};
 
-/// Depth at which the example of a schema that refers to itself ends.
+/// Depth of nesting at which an example ends, since a schema may refer to itself.
 const DEPTH: usize = 8;
 
 /// Generates a value that follows a schema, as far as the schema determines it: its own example,
@@ -12,7 +12,7 @@ pub(super) fn example_of(schema: &Value) -> Value {
     nth_example_of(schema, 0)
 }
 
-/// Generates a value that follows a schema; another `number` gives other values.
+/// Generates a value that follows a schema, as [`example_of`] does; another `number` gives other values.
 pub(super) fn nth_example_of(schema: &Value, number: usize) -> Value {
     Maker {
         root: schema,
@@ -87,7 +87,8 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns a value that the schema itself names: its constant, one of its examples or choices, or its default.
+    /// Returns a value that the schema itself names: its constant, one of its examples or choices, or its default;
+    /// `None` if it names none.
     fn given(&self, schema: &Value) -> Option<Value> {
         if let Some(only) = schema.get("const") {
             return Some(only.clone());
@@ -107,7 +108,7 @@ impl Maker<'_> {
             .cloned()
     }
 
-    /// Returns the first alternative that is not `null`.
+    /// Returns the first alternative of a union (such as `anyOf`) that is not `null`.
     fn choice<'s>(&self, schema: &'s Value, key: &str) -> Option<&'s Value> {
         let all = schema.get(key)?.as_array()?;
         all.iter()
@@ -186,7 +187,7 @@ impl Maker<'_> {
         pair[self.number % 2].to_owned()
     }
 
-    /// Returns a word for a field of this name, within the limits of its length.
+    /// Returns a plausible word as the example of a text field of this name, within the limits of its length.
     fn word(&self, schema: &Value, name: &str) -> String {
         let is = |part: &str| name.to_ascii_lowercase().contains(part);
         let pair = if is("path") || is("file") {
@@ -216,7 +217,7 @@ impl Maker<'_> {
     }
 }
 
-/// Returns the type, or the first of several types that is not `null`.
+/// Returns the type that a schema names, or the first of several types that is not `null`.
 fn type_of(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(name)) => name,
@@ -234,7 +235,7 @@ fn bound(schema: &Value, key: &str) -> Option<f64> {
     schema.get(key).and_then(Value::as_f64)
 }
 
-/// Returns the smallest and the largest number allowed; an exclusive bound is `step` away.
+/// Returns the smallest and the largest number that a schema allows; an exclusive bound is `step` away.
 fn limits(schema: &Value, step: f64) -> (f64, f64) {
     let least =
         bound(schema, "minimum").or_else(|| bound(schema, "exclusiveMinimum").map(|b| b + step));

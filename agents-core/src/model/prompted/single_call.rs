@@ -3,7 +3,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Maximum length in bytes of a tool's name: a longer one cannot belong to a call.
+/// Maximum length in bytes of a tool's name; text with a longer one is no call.
 const LONGEST_NAME: usize = 128;
 
 /// Parses a reply that is a call in the form of [`instructions`](super::instructions), and nothing else. The name of
@@ -47,7 +47,7 @@ pub fn read_call(text: &str) -> Option<ToolCall> {
     })
 }
 
-/// Returns `true` if a reply with this beginning may become a call that [`read_call`] reads.
+/// Returns `true` if a reply that begins so may become a call that [`read_call`] reads; until then it is not shown.
 pub(crate) fn may_be_call(begun: &str) -> bool {
     let mut rest = begun.trim_start();
     if "```".starts_with(rest) {

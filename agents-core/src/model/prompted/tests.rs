@@ -279,7 +279,7 @@ fn what_a_constrained_model_said() {
     }
 }
 
-/// Returns a tool by which a model gives up.
+/// Returns the description of a tool by which a model gives up.
 fn give_up() -> ToolSpec {
     let schema = json!({
         "type": "object",

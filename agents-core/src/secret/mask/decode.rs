@@ -6,12 +6,12 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-/// Byte of a decoded text: a plain `u8`, or a [`Placed`] byte.
+/// Byte of a decoded text in which secrets are searched: a plain `u8`, or a [`Placed`] byte.
 pub(super) trait Unit: Copy {
-    /// Returns the decoded byte, without its place.
+    /// Returns the byte of the decoded text, without the place where it stands.
     fn byte(self) -> u8;
 
-    /// Returns a byte that was encoded by the units from `first` to `last`.
+    /// Returns the unit for a byte that was encoded by the units from `first` to `last`.
     fn decoded(byte: u8, first: Self, last: Self) -> Self;
 }
 
@@ -25,7 +25,7 @@ impl Unit for u8 {
     }
 }
 
-/// Byte of a decoded text, with its place in the text itself.
+/// Byte of a decoded text, with its place in the text that encodes it.
 #[derive(Clone, Copy)]
 pub(super) struct Placed {
     pub(super) byte: u8,
@@ -34,7 +34,7 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Returns the bytes of a part of a text, which begins at `from`.
+    /// Returns the bytes of a part of a text with their places; the part begins at `from`.
     pub(super) fn plain(part: &[u8], from: usize) -> Vec<Placed> {
         let units = part.iter().zip(from..);
         let units = units.map(|(byte, from)| Placed {
@@ -60,17 +60,17 @@ impl Unit for Placed {
     }
 }
 
-/// Maximum number of encodings, one in the other, that are undone.
+/// Maximum number of encodings, one within the other, that a search for secrets undoes.
 const DEPTH: usize = 6;
-/// Maximum number of base64 encodings among them.
+/// Maximum number of base64 encodings among those that are undone.
 const BASE64_DEPTH: usize = 2;
-/// Maximum number of layers as long as the text itself. Text that was not made to defeat a search has fewer.
+/// Maximum number of decoded texts as long as the text itself. Text that was not made to defeat a search has fewer.
 const LAYERS: usize = 24;
-/// Length in bytes up to which all texts have the same number of layers.
+/// Length in bytes up to which all texts may have the same number of decoded texts.
 const LEAST: usize = 1 << 10;
 /// Minimum length of a line of base64 that may continue on the next line. Encoders break lines at 64 or 76 characters.
 const WRAPPED: usize = 60;
-/// Byte between runs of base64, which is in no text.
+/// Byte that separates decoded runs of base64, since no text has it.
 const BREAK: u8 = 0xFF;
 
 /// Calls `visit` with a text and with each text that it may encode, in turn, until `visit` returns `true`. Runs of
@@ -146,13 +146,14 @@ fn unescaped<U: Unit>(units: &[U], sign: u8) -> Option<Vec<U>> {
     any.then_some(out)
 }
 
-/// Byte or character that an escape stands for.
+/// Byte or character for which an escape of a text stands.
 enum Meant {
     Byte(u8),
     Char(char),
 }
 
-/// Returns the length and the meaning of the escape with which these units begin.
+/// Returns the length of the escape with which these units begin, and what it stands for; `None` if they begin with
+/// none.
 fn escape<U: Unit>(units: &[U]) -> Option<(usize, Meant)> {
     let byte = |at: usize| units.get(at).map(|unit| unit.byte());
     let hex = |from: usize, count: usize| {
@@ -246,7 +247,8 @@ fn run<U: Unit>(units: &[U], mut at: usize) -> (usize, usize) {
     }
 }
 
-/// Adds the bytes of a run of base64 but for its first characters. The last byte reaches to the end of the padding.
+/// Decodes a run of base64 without its first `skipped` characters, and adds the bytes to `out`. The place of the last
+/// byte reaches to the end of the padding.
 fn decode<U: Unit>(run: &[U], skipped: usize, padding: &[U], out: &mut Vec<U>) {
     let (mut group, mut filled) = ([run[0]; 4], 0);
     let mut bits = 0;

@@ -10,7 +10,7 @@ use std::{borrow::Cow, cmp::Reverse, sync::Arc};
 
 /// Length in bytes of the parts in which long texts are searched, so that the search needs little memory.
 const WINDOW: usize = 1 << 18;
-/// Secrets that a masker knows, with their patterns to search for.
+/// Secrets that a masker knows, with the patterns by which they are searched.
 #[derive(Default)]
 pub(super) struct Known {
     secrets: Vec<Arc<Secret>>,
@@ -19,13 +19,13 @@ pub(super) struct Known {
     lengths: (usize, usize),
 }
 
-/// Secret with the texts to search for.
+/// Secret that a masker knows, with all texts to search for.
 pub(super) struct Secret {
     pub(super) reference: Reference,
     pub(super) placeholder: String,
     value: SecretString,
     patterns: Vec<Pattern>,
-    /// Is `true` if the value consists of digits, so that it could stand in JSON as a number.
+    /// Is `true` if the value consists of digits, so that JSON may hold it as a number.
     is_number: bool,
 }
 
@@ -35,11 +35,11 @@ impl Secret {
     }
 }
 
-/// Place of a secret in a text.
+/// Place in a text at which a secret was found.
 pub(super) struct Found {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Index of the secret that was found.
+    /// Index of the found secret among the known ones.
     index: usize,
 }
 
@@ -47,13 +47,13 @@ pub(super) struct Found {
 #[derive(Default)]
 struct Hits {
     found: Vec<Found>,
-    /// Beginning of the first secret that the text may go on with after its end. It is set only for a text that comes
-    /// in pieces.
+    /// Place of the first secret that may continue after the end of the text. It is set only for a text that comes in
+    /// pieces.
     open: Option<Option<usize>>,
 }
 
 impl Known {
-    /// Returns these secrets and one more; `None` if the value is known already.
+    /// Returns the known secrets with one more; `None` if the value is known already.
     pub(super) fn and(&self, reference: Reference, value: &str) -> Option<Known> {
         if self.secrets.iter().any(|secret| secret.value() == value) {
             return None;
@@ -86,7 +86,7 @@ impl Known {
         self.secrets.len()
     }
 
-    /// Returns the secret that a reference stands for.
+    /// Returns the secret that a reference in a stored text stands for; `None` if it is not known.
     pub(super) fn referred(&self, reference: &Reference) -> Option<&Secret> {
         let mut secrets = self.secrets.iter();
         let secret = secrets.find(|secret| secret.reference == *reference);
@@ -103,7 +103,7 @@ impl Known {
             .is_some()
     }
 
-    /// Returns the secrets in a text, in their order, none within another.
+    /// Returns the places of secrets in a text, in their order, none within another.
     pub(super) fn find(&self, text: &str) -> Vec<Found> {
         let mut all = Vec::new();
         self.windows(text, Hits::default(), |hits| {
@@ -113,7 +113,8 @@ impl Known {
         merged(text, all)
     }
 
-    /// Returns where the first secret begins that the text may go on with; the end of the text if there is none.
+    /// Returns the place at which a secret begins that may continue after the end of the text; the end of the text if
+    /// there is none.
     pub(super) fn open(&self, text: &str) -> usize {
         // An escape at the end may be incomplete.
         let escape = text.len() - trailing_escape(text.as_bytes());
@@ -138,7 +139,8 @@ impl Known {
         }
     }
 
-    /// Searches a text part by part, until `is_enough` returns `true` for the results. Returns `None` if it never does.
+    /// Searches a text part by part, until `is_enough` returns `true` for the results so far. Returns `None` if it
+    /// never does.
     fn windows(
         &self,
         text: &str,
@@ -164,7 +166,7 @@ impl Known {
         }
     }
 
-    /// Searches a part of a text, and each text that it may encode.
+    /// Searches a part of a text for secrets, and each text that the part may encode.
     fn search(&self, heads: &Heads, text: &str, part: &[u8], from: usize, hits: &mut Hits) {
         let shortest_run = match part.windows(3).any(|bytes| bytes == "…".as_bytes()) {
             _ if hits.open.is_some() => 2,
@@ -204,7 +206,7 @@ impl Known {
         }
     }
 
-    /// Returns the text with placeholders in the places of secrets.
+    /// Returns the text with placeholders, such as `[secret:crm]`, in place of secrets.
     pub(super) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.find(text);
         replaced(text, &found, |found| {
@@ -212,8 +214,8 @@ impl Known {
         })
     }
 
-    /// Returns JSON with the secrets in its strings, its keys and its numbers replaced, as far as `instead` says. The
-    /// result is valid JSON if each replacement may stand within a JSON string.
+    /// Returns JSON in whose strings, keys and numbers the secrets are replaced by what `instead` returns. The result
+    /// is valid JSON if each replacement may stand within a JSON string.
     pub(super) fn json<'a>(
         &self,
         json: &'a str,
@@ -261,12 +263,12 @@ impl Known {
         Cow::Owned(out)
     }
 
-    /// Returns JSON without secrets in its strings, its keys and its numbers. The result is valid JSON.
+    /// Returns JSON in whose strings, keys and numbers the secrets are masked. The result is valid JSON.
     pub(super) fn masked<'a>(&self, json: &'a str) -> Cow<'a, str> {
         self.json(json, &|secret, _| Some(secret.placeholder.clone()))
     }
 
-    /// Returns the data of this JSON without secrets; `None` if the JSON holds none.
+    /// Reads data from JSON whose secrets are masked before; `None` if the JSON holds no secret.
     pub(super) fn data<T: DeserializeOwned>(&self, json: &str) -> Option<T> {
         let in_strings = |secret: &Secret, within: Within<'_>| match within {
             Within::String(_) => Some(secret.placeholder.clone()),
@@ -295,16 +297,16 @@ impl Known {
     }
 }
 
-/// Spelling of a secret in JSON.
+/// Form in which a found secret stands in JSON: in a string or a number.
 #[derive(Clone, Copy)]
 pub(super) enum Within<'a> {
-    /// Part of the content of a string, with its escapes.
+    /// The secret is a part of a string's content, with its escapes.
     String(&'a str),
-    /// A number in JSON that has the secret as a part; the value is the whole number.
+    /// The found secret is a part of this number.
     Number(&'a str),
 }
 
-/// Sorts the places of secrets, and joins places that overlap.
+/// Sorts the places at which secrets were found, and joins places that overlap.
 fn merged(text: &str, mut all: Vec<Found>) -> Vec<Found> {
     all.sort_by_key(|found| (found.from, Reverse(found.to)));
     let mut merged: Vec<Found> = Vec::with_capacity(all.len());
@@ -323,7 +325,7 @@ fn merged(text: &str, mut all: Vec<Found>) -> Vec<Found> {
     merged
 }
 
-/// Returns the text with other texts at the places that were found.
+/// Returns the text with other texts in the places that were found.
 fn replaced<'a>(
     text: &'a str,
     found: &[Found],
@@ -343,8 +345,8 @@ fn replaced<'a>(
     }
 }
 
-/// Fits places to the escapes of a JSON string, so that the rest of the string stays readable. A place that begins
-/// within an escape is removed.
+/// Fits places to the escapes of a JSON string, so that no escape is cut. A place that begins within an escape is
+/// removed.
 fn whole_escapes(text: &str, found: Vec<Found>) -> Vec<Found> {
     if found.is_empty() || !text.contains('\\') {
         return found;
@@ -371,8 +373,8 @@ fn whole_escapes(text: &str, found: Vec<Found>) -> Vec<Found> {
     whole
 }
 
-/// Returns `true` if a secret may be in a text or in a text that it encodes. Nearly all texts have none, which is found
-/// out without a look at their places.
+/// Returns `true` if a secret may be in a text or in a text that it encodes: a quick check. Nearly all texts have none,
+/// which is found out without a look at their places.
 fn may_hold(heads: &Heads, text: &[u8], shortest_run: usize) -> bool {
     if heads.may_be_in(text.iter().copied()) {
         return true;
@@ -391,7 +393,7 @@ fn may_hold(heads: &Heads, text: &[u8], shortest_run: usize) -> bool {
         })
 }
 
-/// Returns the length in bytes of a string whose opening quote has been taken.
+/// Returns the length in bytes of the rest of a JSON string whose opening quote has been read.
 fn string(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -404,7 +406,7 @@ fn string(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Returns the length in bytes of what may be an incomplete escape at the end of a text.
+/// Returns the length in bytes of what may be an incomplete escape at the end of a text, whose next piece completes it.
 fn trailing_escape(text: &[u8]) -> usize {
     const LONGEST: usize = 48;
     let in_escape = |byte: &&u8| byte.is_ascii_hexdigit() || b"%\\ux{".contains(byte);
@@ -414,7 +416,7 @@ fn trailing_escape(text: &[u8]) -> usize {
     first.map_or(0, |first| first + 1)
 }
 
-/// Returns the text that replaces a secret: its name, unless the name would reveal the value.
+/// Returns the text that is shown in place of a secret: its name, unless the name would reveal the value.
 fn placeholder(name: &str, value: &str) -> String {
     [named(name), "[secret]".to_owned()]
         .into_iter()

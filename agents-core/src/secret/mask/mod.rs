@@ -71,7 +71,7 @@ impl Masker {
         self.learn_as(reference, value)
     }
 
-    /// Adds a secret of any scope and version.
+    /// Adds a secret of any scope and version, whose value is masked from now on.
     pub(crate) fn learn_as(
         self: &Arc<Self>,
         reference: Reference,
@@ -111,7 +111,8 @@ impl Masker {
             .then(|| Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Returns the known secrets if the text holds one of them. Most texts hold none, which is found out quickly.
+    /// Returns the known secrets if the text holds one of them; else `None`. Most texts hold none, which is found out
+    /// quickly.
     fn known_in(&self, text: &str) -> Option<Arc<Known>> {
         self.known().filter(|known| known.is_in(text))
     }

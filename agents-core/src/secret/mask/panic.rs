@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, Once, PoisonError, Weak},
 };
 
-/// Maskers of the runs that have secrets now.
+/// Maskers of the runs that have secrets at present, for the panic hook.
 static WATCHED: Mutex<Vec<Weak<Masker>>> = Mutex::new(Vec::new());
 
 /// Registers a run that has secrets: neither panics nor [`Masked`](crate::secret::Masked) writers show them from now on.
@@ -28,7 +28,7 @@ pub(super) fn watch(masker: &Arc<Masker>) {
     });
 }
 
-/// Returns the text without the secrets of any run.
+/// Returns the text with the secrets of all runs masked.
 pub(in crate::secret) fn masked(text: &str) -> Cow<'_, str> {
     let watched: Vec<_> = {
         let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);

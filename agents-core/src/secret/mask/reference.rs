@@ -11,13 +11,13 @@ use std::{borrow::Cow, collections::BTreeSet, fmt};
 pub(super) const OPEN: char = '\u{E000}';
 /// Private character that ends a reference to a secret in a stored text.
 pub(super) const CLOSE: char = '\u{E001}';
-/// Mark after an opening character that belongs to the text itself.
+/// Mark behind an opening character that belongs to the text itself, and begins no reference.
 pub(super) const ITSELF: char = '\u{E002}';
 
-/// Maximum number of times that JSON text within JSON may be escaped for its secrets to get references.
+/// Maximum depth of JSON text within JSON text at which secrets still get references; deeper ones are masked.
 pub(super) const LEVELS: usize = 4;
 
-/// Identity of a secret: whose it is, its name, and its version if its source has versions.
+/// Identity of a secret in a stored text: whose it is, its name, and its version if its source has versions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Reference {
     pub(crate) scope: SecretScope,
@@ -25,19 +25,19 @@ pub(crate) struct Reference {
     pub(crate) version: Option<String>,
 }
 
-/// Form in which a value stands at the place of a reference.
+/// Form in which the secret's value stood where a reference stands now, so that it can be restored.
 #[derive(Clone, Copy)]
 pub(super) enum Spelling {
-    /// As the text of a JSON string, escaped this number of times.
+    /// The value stood in the text of a JSON string, escaped this number of times.
     Escaped(usize),
-    /// As a JSON number, without quotes.
+    /// The secret stood as a JSON number, without quotes.
     Number,
-    /// In another encoding: the value stays hidden for good.
+    /// The value stood in another encoding, and stays hidden for good.
     Other,
 }
 
 impl Reference {
-    /// Returns the reference as text within JSON.
+    /// Returns the text of the reference, as it is stored within JSON.
     pub(super) fn written(&self, spelling: Spelling) -> String {
         let spelling = match spelling {
             Spelling::Escaped(level) => level.to_string(),
@@ -57,7 +57,7 @@ impl Reference {
         format!("{OPEN}{}{CLOSE}", parts.join("|"))
     }
 
-    /// Reads the text between the private characters.
+    /// Reads the text of a reference between its private characters; `None` if it is none.
     pub(super) fn read(text: &str) -> Option<(Spelling, Reference)> {
         let mut parts = text.split('|');
         let spelling = match parts.next()? {
@@ -83,7 +83,7 @@ impl Reference {
         Some((spelling, reference))
     }
 
-    /// Returns the text that people and models see.
+    /// Returns the text that people and models see in place of the reference.
     pub(super) fn shown(&self) -> String {
         match self.name.is_empty() {
             true => "[***]".to_owned(),
@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// Returns the text that stands for a secret with this name.
+/// Returns the text that is shown in place of a secret of this name.
 pub(super) fn named(name: &str) -> String {
     let plain = |c: char| match c.is_alphanumeric() || matches!(c, '_' | '-' | '.') {
         true => c,
@@ -116,7 +116,7 @@ impl fmt::Display for Reference {
     }
 }
 
-/// Returns a name as text that needs no escapes in JSON.
+/// Returns a secret's name in a spelling that needs no escapes in JSON.
 fn encoded(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
@@ -141,11 +141,11 @@ fn decoded(mut name: &str) -> Option<String> {
 
 /// Part of a stored text: plain text, or a reference to a secret.
 pub(super) enum Part<'a> {
-    /// Plain text, without references.
+    /// Plain text, without references to secrets.
     Text(&'a str),
-    /// Opening character that is a part of the text itself.
+    /// An opening character that is a part of the text itself.
     Open,
-    /// Text of a reference, between the private characters.
+    /// The text of a reference, between the private characters.
     Reference(&'a str),
 }
 
@@ -172,7 +172,7 @@ pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// Returns the secrets to which there are references in a text.
+/// Returns the identities of all secrets to which a text has references.
 pub(crate) fn references(text: &str) -> BTreeSet<Reference> {
     let found = parts(text).filter_map(|part| match part {
         Part::Reference(text) => Some(Reference::read(text)?.1),

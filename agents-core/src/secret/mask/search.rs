@@ -3,8 +3,8 @@
 use super::{MIN_SECRET_CHARS, decode::Placed};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Text to search for, with the table of Knuth, Morris and Pratt: for each beginning of the text, the length of the
-/// longest shorter beginning with which it ends.
+/// Text of a secret to search for, with the table of Knuth, Morris and Pratt: for each beginning of the text, the
+/// length of the longest shorter beginning with which it ends.
 pub(super) struct Pattern {
     text: SecretString,
     shorter: Vec<usize>,
@@ -36,12 +36,12 @@ impl Pattern {
         }
     }
 
-    /// Returns the length of the pattern in bytes.
+    /// Returns the length of the pattern that is searched for, in bytes.
     pub(super) fn len(&self) -> usize {
         self.shorter.len()
     }
 
-    /// Returns the first bytes, as [`Heads`] compares them.
+    /// Returns the first bytes of the pattern, by which [`Heads`] recognises it.
     pub(super) fn head(&self) -> &[u8] {
         &self.text.expose_secret().as_bytes()[..MIN_SECRET_CHARS]
     }
@@ -91,7 +91,7 @@ impl Pattern {
     }
 }
 
-/// First bytes of all patterns, by which a search passes quickly over text that holds no secret, as nearly all text
+/// First bytes of all patterns, by which a search quickly passes over text that holds no secret, as nearly all text
 /// does. Each byte has a bit for each place that it has in the beginning of a pattern.
 pub(super) struct Heads([u8; 256]);
 
@@ -110,7 +110,7 @@ impl Heads {
         Heads(heads)
     }
 
-    /// Returns `true` if a pattern may be in these bytes.
+    /// Returns `true` if one of the patterns may be in these bytes; `false` is certain.
     pub(super) fn may_be_in(&self, mut bytes: impl Iterator<Item = u8>) -> bool {
         let mut places = 0;
         bytes.any(|byte| {
@@ -120,8 +120,8 @@ impl Heads {
     }
 }
 
-/// Returns the byte that stands for this one in a comparison: text on one line has spaces for line breaks, and forms
-/// have `+` for spaces.
+/// Returns the byte as which this one is compared: text on one line has spaces for line breaks, and forms have `+` for
+/// spaces.
 fn folded(byte: u8) -> u8 {
     match byte {
         b'+' => b' ',
@@ -137,7 +137,7 @@ fn folded_char(c: char) -> char {
         .map_or(c, |byte| char::from(folded(byte)))
 }
 
-/// Returns `true` if the text was shortened here, perhaps in the middle of an escape.
+/// Returns `true` if an ellipsis says that the text was cut here, perhaps in the middle of an escape.
 fn is_cut(text: &str, at: usize) -> bool {
     // Length in bytes of a pair of surrogates, each behind as many backslashes as nesting may have made of one.
     const LONGEST: usize = 48;

@@ -9,7 +9,7 @@ use crate::Json;
 use std::borrow::Cow;
 
 impl Masker {
-    /// Writes references in place of the secrets in JSON text, which stays valid JSON.
+    /// Writes references in place of the secrets in JSON text that is to be stored; it stays valid JSON.
     pub(crate) fn referenced<'a>(&self, json: &'a str) -> Cow<'a, str> {
         let json = match json.contains(OPEN) {
             true => Cow::Owned(json.replace(OPEN, &format!("{OPEN}{ITSELF}"))),
@@ -25,8 +25,8 @@ impl Masker {
         }
     }
 
-    /// Returns a value as a fact holds it: exact, if references can stand for every secret in it. Otherwise the value
-    /// is masked.
+    /// Returns a value in the form in which a fact holds it: exact, with references in place of its secrets. If a
+    /// reference cannot stand for each of them, the value is masked.
     pub(crate) fn kept(&self, json: &Json) -> Json {
         if self.known_in(json.as_str()).is_none() {
             return json.clone();
@@ -50,7 +50,7 @@ impl Masker {
         }
     }
 
-    /// Replaces the references to known secrets by their values. References to unknown secrets stay.
+    /// Replaces references in stored JSON by the values of the secrets that are known. Other references stay.
     pub(crate) fn restored<'a>(&self, json: &'a str) -> Cow<'a, str> {
         if !json.contains(OPEN) {
             return Cow::Borrowed(json);
@@ -93,7 +93,7 @@ impl Masker {
 }
 
 impl Known {
-    /// Returns the reference that stands for a secret in this spelling.
+    /// Returns the reference to a secret that stood in this form in JSON.
     fn refer(&self, secret: &Secret, within: Within<'_>) -> String {
         let mut reference = secret.reference.clone();
         let is_named = reference.shown() == secret.placeholder;
@@ -117,7 +117,7 @@ impl Known {
     }
 }
 
-/// Returns the text as it stands within this number of nested JSON strings.
+/// Returns the text as it is spelled within this number of nested JSON strings.
 fn escaped(text: &str, levels: usize) -> String {
     let mut text = text.to_owned();
     for _ in 0..levels {

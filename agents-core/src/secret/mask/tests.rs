@@ -12,7 +12,7 @@ fn knowing(secrets: &[(&str, &str)]) -> Arc<Masker> {
     masker
 }
 
-/// Returns base64 as an encoder writes it.
+/// Returns bytes in base64, as an encoder with this alphabet writes them.
 fn base64(bytes: &[u8], alphabet: &[u8; 64], padded: bool) -> String {
     let mut out = String::new();
     for group in bytes.chunks(3) {
@@ -32,7 +32,7 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64], padded: bool) -> String {
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Returns the value in every spelling that has to be found.
+/// Returns a secret's value in every spelling in which a masker has to find it.
 fn spellings(value: &str) -> Vec<String> {
     let json = Value::from(value).to_string();
     let json = json[1..json.len() - 1].to_owned();

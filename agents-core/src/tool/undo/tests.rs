@@ -4,7 +4,7 @@ use std::{io, sync::Mutex, time::Duration};
 
 type Seen = Arc<Mutex<Vec<(Value, Value)>>>;
 
-/// Creates a tool with an undo that notes what it is given. Leads whose output says so were changed since.
+/// Creates a tool whose undo records what it is given. It finds a conflict for leads whose output says so.
 fn set_status() -> (FnTool, Seen) {
     let seen = Seen::default();
     let noted = seen.clone();

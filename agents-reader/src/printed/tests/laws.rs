@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{printed, read, streamed, with_tools};
 
-/// Markers whole and halved, bodies whole and damaged, and the text between them.
+/// Pieces of generated texts: markers whole and halved, bodies whole and damaged, and the text between them.
 const PIECES: &[&str] = &[
     "<tool_call>",
     "</tool_call>",
@@ -108,7 +108,7 @@ fn glued() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// Cuts a text after each share of its characters.
+/// Cuts a text into chunks at places that a test has drawn.
 fn cut<'t>(text: &'t str, cuts: &[prop::sample::Index]) -> Vec<&'t str> {
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
     places.retain(|&at| text.is_char_boundary(at));

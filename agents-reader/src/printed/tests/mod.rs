@@ -11,8 +11,8 @@ use serde_json::json as value;
 
 use super::{Declared, Printed, Stream, read};
 
-/// Tools of a small house: enough types, a name inside another, a name with a
-/// space and one that is not ASCII.
+/// Names and schemas of the tools that the tests declare: enough types, a name inside another, a name with a space and
+/// one that is not ASCII.
 fn schemas() -> Vec<(&'static str, Value)> {
     let object = |properties: Value| value!({"type": "object", "properties": properties});
     vec![
@@ -54,7 +54,7 @@ fn printed(text: &str) -> Printed {
     with_tools(|tools| read(text, tools))
 }
 
-/// Returns calls as `syntax name arguments`, one a line.
+/// Returns the calls that were found as lines of `syntax name arguments`; `!` marks arguments that are not valid.
 fn calls(printed: &Printed) -> String {
     let line = |call: &super::PrintedCall| {
         let mark = if call.is_valid { "" } else { "!" };
@@ -78,12 +78,12 @@ fn check_content(text: &str, expect: &str, content: &str) {
     assert_eq!(printed.content, content, "{text}");
 }
 
-/// Checks that the whole text stays content.
+/// Checks that the whole text stays content, without a call.
 fn check_prose(text: &str) {
     check_content(text, "", text);
 }
 
-/// Reads the text in chunks, and joins the results.
+/// Reads a text that arrives in these chunks, and joins the results.
 fn streamed<'c>(chunks: impl IntoIterator<Item = &'c str>) -> Printed {
     with_tools(|tools| {
         let mut stream = Stream::new(tools);

@@ -36,7 +36,7 @@ pub(super) async fn a_circuit_opens_once_and_lets_one_request_through(store: Che
     assert!(left[0].1 > short && left[0].1 <= LONG);
 }
 
-/// Sends a request through the circuit `m`, and settles it.
+/// Sends a request through the circuit `m`, and settles it as failed, as answered, or as neither.
 async fn ends(store: &Checked, id: &str, failed: Option<bool>) {
     let hold = Hold {
         circuit: "m".to_owned(),

@@ -14,7 +14,7 @@ use crate::{
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 use std::time::Duration;
 
-/// Cap that no sum reaches, in place of a missing one.
+/// Amount that stands for a missing cap, since no sum reaches it.
 const NO_CAP: i64 = i64::MAX;
 
 pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<HoldAnswer, StoreError> {
@@ -81,7 +81,7 @@ fn stored(key: &BudgetKey) -> BudgetKey {
     }
 }
 
-/// Takes a call out of the bucket. If there is none, returns the time until there is one.
+/// Takes a call out of the bucket of a rate limit. If there is none, returns the time until there is one.
 async fn take_call(
     db: &Transaction<'_>,
     key: &BudgetKey,
@@ -112,7 +112,7 @@ async fn take_call(
     Ok(Some(after_refill(rate, found.try_get("calls")?, passed)))
 }
 
-/// Settles the holds of a key whose time is over: the request was sent, so what was held is spent.
+/// Ends the holds of a key whose time is over: their requests were sent, so what was held counts as spent.
 async fn expire(db: &Transaction<'_>, key: &BudgetKey, now: u64) -> Result<(), StoreError> {
     let BudgetKey {
         org_id,
@@ -135,7 +135,7 @@ async fn expire(db: &Transaction<'_>, key: &BudgetKey, now: u64) -> Result<(), S
     Ok(())
 }
 
-/// Reads an amount, which may be missing.
+/// Reads an amount from a column; `None` if the column is null.
 fn amount(row: &Row, column: &str) -> Result<Option<i64>, StoreError> {
     Ok(row.try_get(column)?)
 }

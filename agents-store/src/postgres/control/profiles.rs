@@ -192,7 +192,7 @@ async fn end_activity(
     ended.map(|row| number(&row, 0)).transpose()
 }
 
-/// Returns the version that is active in the tier and for the purpose of a profile.
+/// Returns the version that is active in the same tier and for the same purpose as a profile; `None` if none is.
 async fn active_of(db: &Transaction<'_>, of: &StoredProfile) -> Result<Option<u64>, StoreError> {
     let sql = "SELECT version FROM llm_profiles
          WHERE purpose = $1 AND org_id = $2 AND domain_id = $3 AND deactivated_at IS NULL";

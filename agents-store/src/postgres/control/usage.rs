@@ -9,7 +9,7 @@ use crate::{
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
-/// Condition of a filter, with the parameters 1 to 4.
+/// SQL condition for the rows of a filter, with the parameters 1 to 4.
 const WHERE: &str = "($1::text IS NULL OR org_id = $1) AND ($2::text IS NULL OR domain_id = $2)
     AND ($3::text IS NULL OR purpose = $3) AND ($4::text IS NULL OR date >= $4)";
 

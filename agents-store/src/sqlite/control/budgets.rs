@@ -63,7 +63,7 @@ pub(super) fn hold(tx: &Tx<'_>, hold: &Hold) -> Result<HoldAnswer, StoreError> {
     Ok(HoldAnswer::Held { warns })
 }
 
-/// Takes a call out of the bucket. If there is none, returns the time until there is one.
+/// Takes a call out of the bucket of a rate limit. If there is none, returns the time until there is one.
 fn take_call(tx: &Tx<'_>, key: &BudgetKey, rate: RateRule) -> Result<Option<Duration>, StoreError> {
     let BudgetKey {
         org_id,
@@ -90,7 +90,7 @@ fn take_call(tx: &Tx<'_>, key: &BudgetKey, rate: RateRule) -> Result<Option<Dura
     Ok(Some(after_refill(rate, left, tx.now.saturating_sub(at))))
 }
 
-/// Settles the holds of a key whose time is over: the request was sent, so what was held is spent.
+/// Ends the holds of a key whose time is over: their requests were sent, so what was held counts as spent.
 fn expire(tx: &Tx<'_>, key: &BudgetKey) -> Result<(), StoreError> {
     let BudgetKey {
         org_id,
@@ -115,10 +115,10 @@ fn expire(tx: &Tx<'_>, key: &BudgetKey) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Cap that no sum reaches, in place of a missing one.
+/// Amount that stands for a missing cap, since no sum reaches it.
 const NO_CAP: u64 = u64::MAX >> 1;
 
-/// Row of the log whose hold is being settled.
+/// Row of the log of usage whose hold is being settled.
 struct Open {
     key: BudgetKey,
     bc: String,

@@ -138,7 +138,7 @@ pub(super) fn changes(db: &Connection, after: u64) -> Result<Vec<ProfileChange>,
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Ends the activity of the profile of a tier and purpose, and returns its version.
+/// Deactivates the active profile of a tier and purpose, and returns its version; `None` if none was active.
 fn end_activity(
     tx: &Tx<'_>,
     purpose: &str,
@@ -155,7 +155,7 @@ fn end_activity(
     Ok(ended.optional()?)
 }
 
-/// Returns the version that is active in the tier and for the purpose of a profile.
+/// Returns the version that is active in the same tier and for the same purpose as a profile; `None` if none is.
 fn active_of(tx: &Tx<'_>, of: &StoredProfile) -> Result<Option<u64>, StoreError> {
     let mut found = tx.prepare_cached(
         "SELECT version FROM llm_profiles

@@ -5,7 +5,7 @@ use crate::{
 };
 use rusqlite::{Connection, Row, params};
 
-/// Condition of a filter, with the parameters 1 to 4.
+/// SQL condition for the rows of a filter, with the parameters 1 to 4.
 const WHERE: &str = "(?1 IS NULL OR org_id = ?1) AND (?2 IS NULL OR domain_id = ?2)
     AND (?3 IS NULL OR purpose = ?3) AND (?4 IS NULL OR date >= ?4)";
 

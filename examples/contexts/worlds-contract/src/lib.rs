@@ -15,7 +15,7 @@ pub struct World {
 /// Runner of the agent that knows the worlds.
 pub type WorldRunner = dyn AgentRunner<About = World>;
 
-/// A world looks different now.
+/// Event that is published when a world looks different from before.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WorldChanged {
     /// Id of the world.

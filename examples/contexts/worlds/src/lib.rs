@@ -10,9 +10,9 @@ pub async fn geographer(question: String) -> String;
 
 /// Runner of the geographer.
 pub struct Geographers {
-    /// Agent for questions, which work within the run of whoever asks.
+    /// Agent for questions. It works within the run of the agent that asks.
     pub agent: Geographer,
-    /// Agent in a runtime, which keeps its sessions.
+    /// Agent for questions in a runtime, which keeps its sessions.
     pub durable: AgentRef<String, String>,
 }
 

@@ -83,7 +83,8 @@ enum State<'a, O> {
     Ended(Box<Result<Outcome<O>, Error>>),
 }
 
-/// Events that were not read yet. They come from the run itself, and from work that it has spawned in other tasks.
+/// Events of a run that its stream has not read yet. They come from the run itself, and from work that it has spawned
+/// in other tasks.
 #[derive(Default)]
 struct Queue(Mutex<Waiting>);
 
@@ -111,7 +112,7 @@ impl Queue {
         self.lock().events.pop_front()
     }
 
-    /// Returns the next event, or has the reader woken when there is one.
+    /// Returns the next event; if there is none, has the reader woken when one comes.
     fn next_or_wake(&self, reader: &Waker) -> Option<Event> {
         let mut waiting = self.lock();
         let event = waiting.events.pop_front();
@@ -175,7 +176,7 @@ impl<'a, O> RunStream<'a, O> {
         TextStream::new(self)
     }
 
-    /// Returns the outcome once the run has ended, if it could start.
+    /// Returns the outcome of the run; `None` if it has not ended, or could not start.
     fn ended(&self) -> Option<&Outcome<O>> {
         match &self.state {
             State::Ended(outcome) => (**outcome).as_ref().ok(),

@@ -100,7 +100,7 @@ impl<O> Partial<O> {
         self.open.as_deref()
     }
 
-    /// Returns `true` if the answer is whole.
+    /// Returns `true` if the answer is whole, so that nothing more will be added.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -136,9 +136,9 @@ impl<O> fmt::Debug for Partial<O> {
 pub struct PartialStream<'a, O> {
     text: TextStream<'a, O>,
     so_far: String,
-    /// Length of the text at which it is read the next time.
+    /// Length that the text must reach before it is read again.
     read_at: usize,
-    /// JSON of the last partial answer, and whether it was whole.
+    /// JSON of the last partial answer that was returned, and whether it was whole.
     last: Option<(String, bool)>,
     answer: Answer<O>,
 }
@@ -159,7 +159,7 @@ impl<O: Serialize + DeserializeOwned> PartialStream<'_, O> {
         self.text.outcome().await
     }
 
-    /// Takes a change of the text, and returns the answer if more of it can be read now.
+    /// Applies a change to the text, and returns the answer so far if more of it can be read now.
     fn take(&mut self, delta: TextDelta) -> Option<Partial<O>> {
         match delta {
             TextDelta::Reset => {
@@ -180,7 +180,7 @@ impl<O: Serialize + DeserializeOwned> PartialStream<'_, O> {
         }
     }
 
-    /// Reads the text so far.
+    /// Reads the text so far as a part of the answer; `None` if nothing of it can be read.
     fn read(&self) -> Option<Partial<O>> {
         let Some(schema) = self.answer.compiled() else {
             let json = serde_json::Value::from(&*self.so_far).to_string();
@@ -191,14 +191,14 @@ impl<O: Serialize + DeserializeOwned> PartialStream<'_, O> {
         Some(Partial::new(json, open, false))
     }
 
-    /// Returns the answer of a run that has ended.
+    /// Returns the whole answer of a run that has ended with one; else `None`.
     fn whole(&mut self) -> Option<Partial<O>> {
         let value = self.text.ended()?.result.as_ref().ok()?;
         let json = serde_json::to_string(value).ok()?;
         self.news(Partial::new(json, None, true))
     }
 
-    /// Returns a partial answer if it differs from the last one that was returned.
+    /// Returns a partial answer only if it differs from the last one that was returned.
     fn news(&mut self, partial: Partial<O>) -> Option<Partial<O>> {
         let this = (partial.json.clone(), partial.is_complete);
         if self.last.as_ref() == Some(&this) {

@@ -50,14 +50,14 @@ pub enum TextDelta {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TextFollower {
-    /// Place of the agent that writes.
+    /// Place of the agent whose text is followed; `None` before the first text.
     writer: Option<String>,
-    /// Is `true` if text has come since the last [`Reset`](TextDelta::Reset).
+    /// Is `true` if a piece of text was returned since the last [`Reset`](TextDelta::Reset).
     has_text: bool,
 }
 
 impl TextFollower {
-    /// Creates the follower of a run that begins.
+    /// Creates a follower for a run from its beginning.
     pub fn new() -> Self {
         Self::default()
     }
@@ -126,7 +126,7 @@ impl<'a, O> TextStream<'a, O> {
         self.events.outcome().await
     }
 
-    /// Returns the outcome once the run has ended, if it could start.
+    /// Returns the outcome of the run; `None` if it has not ended, or could not start.
     pub(super) fn ended(&self) -> Option<&Outcome<O>> {
         self.events.ended()
     }

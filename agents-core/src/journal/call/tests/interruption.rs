@@ -235,7 +235,7 @@ fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
     );
 }
 
-/// Returns the tools for which the last fact leaves a doubt.
+/// Returns the tool for whose calls the last fact leaves a doubt; `None` if it leaves none.
 fn doubt(so_far: &[Then], fact: Then) -> Option<String> {
     let Then::Fact(fact) = fact else {
         return None;
