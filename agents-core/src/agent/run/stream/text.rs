@@ -24,8 +24,9 @@ pub enum TextDelta {
     Reset,
 }
 
-/// Follows the text of a run's answer in the events of the run, as they come from a [`RunStream`], a subscriber or a
-/// durable run.
+/// Follows the text of a run's answer while a model writes it. [`on`](TextFollower::on) takes the events of the run one
+/// by one, as they come from a [`RunStream`], to a subscriber or from a durable run, and returns how each changes the
+/// text.
 ///
 /// ```
 /// # use agents_core as agents;
