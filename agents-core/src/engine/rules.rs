@@ -28,7 +28,7 @@ pub(super) enum Author {
     Model,
     /// The person who approved the call and changed its arguments: known values are taken as given by that person.
     Approver,
-    /// Nobody anew: the run has accepted these arguments before, so their known values are not looked for again.
+    /// The run, which has accepted these arguments before: their known values are not looked for again.
     Stored,
 }
 

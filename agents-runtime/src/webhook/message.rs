@@ -37,7 +37,7 @@ fn kind_of(kind: AuditKind) -> &'static str {
 
 impl WebhookMessage {
     /// Creates the message about an event of the audit trail. Its data describe the run or the request that the event
-    /// is about as the store has it now, which may be a later state than that at the event.
+    /// is about. They are as the store has them now, which may be later than the event.
     pub(super) async fn of(
         client: &Client,
         webhook: &Webhook,

@@ -25,8 +25,7 @@ pub enum TextDelta {
 }
 
 /// Follows the text of a run's answer while a model writes it. [`on`](TextFollower::on) takes the events of the run one
-/// by one, as they come from a [`RunStream`], to a subscriber or from a durable run, and returns how each changes the
-/// text.
+/// by one, and returns how each changes the text. They come from a [`RunStream`], a subscriber or a durable run.
 ///
 /// ```
 /// # use agents_core as agents;
