@@ -1,8 +1,9 @@
 //! Circuits: a model that fails again and again is not asked for a while.
 //!
-//! The log of usage has the end of each request. So the failures of all processes count together, in the order in which
-//! their requests were sent. A request that is answered costs no further statement. An open circuit is a row of the
-//! store. It holds for all processes, and one request of all of them tests whether the model answers again.
+//! The log of usage has the end of each request. So the failures of all processes are counted together, in the order in
+//! which their requests were sent. A request that is answered costs no further statement. An open circuit is a row of
+//! the store. It stops the requests of all processes, and one request of all of them tests whether the model answers
+//! again.
 
 use crate::event::{ControlEvent, Subscribers};
 use agents_store::ControlStore;
@@ -22,7 +23,8 @@ const OPEN: Duration = Duration::from_secs(10);
 const PROBE: Duration = Duration::from_secs(40);
 /// Wait before the next try while another request, of this process or of another one, tests the model.
 const LOOK: Duration = Duration::from_secs(1);
-/// Time within which the store may not have heard yet that this process opened a circuit.
+/// Time for which a circuit that this process opened stays open here, even if the store does not list it: the store may
+/// not have heard of it yet.
 const UNKNOWN: Duration = Duration::from_secs(2);
 
 /// Subject of a circuit, which stops requests to a model that fails: the model with the credential that it is asked
@@ -82,7 +84,8 @@ pub(crate) struct Circuits {
     pub(crate) subscribers: Subscribers,
 }
 
-/// Permission for one request. If it is dropped without a result, the request counts as not made.
+/// Permission for one request. If it is dropped without a result, the circuit stays as if the request had not been
+/// made.
 #[derive(Debug)]
 pub(crate) struct Permit {
     circuits: Arc<Circuits>,

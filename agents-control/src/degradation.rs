@@ -14,7 +14,7 @@ use tokio::time::Instant;
 const MOST: usize = 10_000;
 
 /// Count of answers that did not fit, for the runs of this process. A run with too many goes on with a better purpose.
-/// Another process that goes on with a run counts anew.
+/// Another process that goes on with a run begins at zero.
 #[derive(Debug, Default)]
 pub(crate) struct Failures(Mutex<HashMap<(String, PurposeKey), Run>>);
 

@@ -21,7 +21,8 @@ pub enum ControlEvent {
         /// Name of the model that is asked again.
         model: String,
     },
-    /// The sum of what was spent and is held today has reached 80 % of the cap: `llm.budget.warning`. It comes once a day.
+    /// The money that was spent today, in UTC, and that is held for requests under way has together reached 80 % of a
+    /// cap: `llm.budget.warning`. The event comes once a day for each cap.
     BudgetWarning {
         /// Id of the organisation (tenant) whose cap on costs is almost reached.
         org_id: String,

@@ -42,7 +42,7 @@ const FRESH: Duration = Duration::from_millis(500);
 /// let first = control.activate(ModelProfile::global(Reasoning).model("mine", "large").daily_cap(usd(50)));
 /// let first = first.by(&Principal::operator()).await?;
 ///
-/// // A look at what holds for an organisation, and at what it has spent today.
+/// // A look at what applies to an organisation, and at what it has spent today.
 /// let resolved = control.resolve(&Reasoning, "acme").await?.expect("there is a global profile");
 /// assert_eq!(resolved.version, first.version);
 /// assert_eq!(control.budget(&Reasoning, "acme").await?.spent_nanos, 0);

@@ -66,7 +66,7 @@ impl RetryBudgets {
     }
 
     /// Changes the retries that a tenant has left in the store. Returns `false` if nothing was changed: then, what was
-    /// earned counts later.
+    /// earned is added later.
     async fn change(&self, tenant: &str, earned: u32, taken: u32) -> bool {
         let change = RetryChange {
             earned,

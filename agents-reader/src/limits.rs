@@ -67,7 +67,8 @@ impl Limits {
     }
 }
 
-/// Returns `Some(true)` if a count is below its bounds, `Some(false)` if it is above, and `None` if it is within.
+/// Compares a count with its bounds. Returns `Some(true)` if it is below them, `Some(false)` if it is above, and `None`
+/// if it is within.
 fn within(count: usize, (least, most): (Option<u64>, Option<u64>)) -> Option<bool> {
     let count = count as u64;
     match () {

@@ -17,8 +17,9 @@ pub(crate) const HANDLER: &str = "advance";
 /// Time for which a call of Restate waits for a run. After it, the run goes on, and a later call finds out how it went.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Shortest and longest time until a run is tried again that another process has, or whose turn has not come.
+/// Shortest time until a run is tried again that another process has, or whose turn has not come.
 const SOON: Duration = Duration::from_millis(200);
+/// Longest time until such a run is tried again.
 const LATE: Duration = Duration::from_secs(10);
 
 struct AgentRun {

@@ -190,7 +190,7 @@ impl Decisions {
             .any(|request| known.decided.contains_key(request))
     }
 
-    /// Returns `true` if the run waits for a decision at present.
+    /// Returns `true` while the run waits for a decision.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.waiting.load(SeqCst) > 0
     }
@@ -220,7 +220,8 @@ impl Approver for StoredDecisions {
     }
 }
 
-/// Guard while the run waits for a decision; the wait counts until the guard is dropped.
+/// Guard of an approver that waits for a decision. Until it is dropped, [`is_waited_for`](Decisions::is_waited_for)
+/// returns `true`, and the worker looks for decisions more often.
 struct Waits(Arc<Decisions>);
 
 impl Waits {

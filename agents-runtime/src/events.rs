@@ -131,16 +131,17 @@ impl Events {
         self
     }
 
-    /// Ends with what is stored now, although the run may go on: for a page that shows a run as it is.
+    /// Ends the stream behind the events that are stored when it is first read, although the run may go on: for a page
+    /// that shows a run as it is.
     #[must_use]
     pub fn so_far(mut self) -> Self {
         self.is_so_far = true;
         self
     }
 
-    /// Returns the events in order, until the run is over. Their numbers count the events of the run, from 1, in every
-    /// process. Without [`with_text`](Events::with_text), streamed text is left out. While nothing happens, the store is
-    /// asked once a second.
+    /// Returns the events in order, until the run is over. Each has its number among the events of the run, from 1,
+    /// which is the same in every process. Without [`with_text`](Events::with_text), streamed text is left out. While
+    /// nothing happens, the store is asked once a second.
     ///
     /// An error ends the stream: there is no such run, its keys are gone, its contents were altered, or the store fails.
     pub fn stream(self) -> impl Stream<Item = Result<Event, RuntimeError>> + Send + use<> {

@@ -366,7 +366,7 @@ impl StoredJournal {
         execution_of(&self.held.lease.run.id, request, attempt)
     }
 
-    /// Stores a commit; tries again while the store cannot be reached and the lease holds.
+    /// Stores a commit; tries again while the store cannot be reached and the lease lasts.
     async fn store(&self, commit: &Commit) -> Result<(), StoreError> {
         let mut pause = Duration::from_millis(20);
         loop {

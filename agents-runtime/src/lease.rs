@@ -46,7 +46,7 @@ impl Held {
         self.lost.cancel();
     }
 
-    /// Returns `true` if the lease holds for long enough that an effect may begin.
+    /// Returns `true` if the lease still lasts long enough for an effect to begin.
     pub(crate) fn holds(&self) -> bool {
         let left = self.until().saturating_duration_since(Instant::now());
         left > self.time / MARGIN && !self.lost.is_cancelled()

@@ -58,7 +58,7 @@ pub struct Manifest {
     pub agents_manifest: u32,
     /// Agents of the process, each by its name.
     pub agents: BTreeMap<String, AgentManifest>,
-    /// Names of the policies that hold for all runs.
+    /// Names of the policies that apply to all runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<String>,
     /// Names of the models that runs find by name; `None` in a manifest of a version that did not compare them.

@@ -154,8 +154,8 @@ impl Modes {
         Modes { client }
     }
 
-    /// Sets the mode of a tenant, or of all tenants without a mode of their own. It holds for the questions that are asked
-    /// from then on.
+    /// Sets the mode of a tenant, or of all tenants without a mode of their own. It applies to the questions that are
+    /// asked from then on.
     ///
     /// # Errors
     /// When the principal is no operator, which is in the audit trail then; when the store fails.
@@ -168,7 +168,7 @@ impl Modes {
         self.change(tenant, Some(mode), by).await
     }
 
-    /// Removes the mode of a tenant: the mode of all tenants then holds for it. With `None`, removes the mode of all
+    /// Removes the mode of a tenant: the mode of all tenants then applies to it. With `None`, removes the mode of all
     /// tenants: people are then asked again.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fmt};
 ///
 /// Give the same rules to every process that takes decisions: [`Runtime::roles`](crate::Runtime::roles) and
 /// [`Client::roles`](crate::Client::roles). The operator of the platform may do everything. For everybody else, the run
-/// of another tenant does not exist, and these rules hold:
+/// of another tenant does not exist, and these rules apply:
 ///
 /// | action | without a rule | with a role |
 /// |-|-|-|
@@ -255,7 +255,7 @@ impl Roles {
 
 impl Client {
     /// Sets the rules about who may decide and steer. Without them, the column "without a rule" in the table of
-    /// [`Roles`] holds.
+    /// [`Roles`] applies.
     #[must_use]
     pub fn roles(mut self, roles: Roles) -> Self {
         self.roles = roles.into();

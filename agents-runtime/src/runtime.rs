@@ -128,7 +128,7 @@ impl Runtime {
         self
     }
 
-    /// Sets the rules about who may decide and steer: see [`Roles`], which also says what holds without them.
+    /// Sets the rules about who may decide and steer: see [`Roles`], which also says what applies without them.
     #[must_use]
     pub fn roles(mut self, roles: Roles) -> Self {
         self.client = self.client.roles(roles);

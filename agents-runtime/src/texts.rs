@@ -64,8 +64,8 @@ struct Inner {
     count: u64,
     /// Number of requests to a model that this process has seen, for each place.
     requests: HashMap<String, u64>,
-    /// Numbers of the journal entries of the requests to models, in their order, for each place. An entry that is about
-    /// to be stored counts.
+    /// Numbers of the journal entries of the requests to models, in their order, for each place. Entries that are about
+    /// to be stored are among them.
     entries: HashMap<String, Vec<u64>>,
     pending: Vec<Pending>,
     /// Rows of encrypted text that the store has not confirmed yet.

@@ -93,7 +93,7 @@ impl SandboxError {
     /// [`Limit::Time`] and [`Limit::Output`] are known by the tool itself, and so are all limits of a WebAssembly module. All
     /// others are hints. They are read from the signal
     /// that ended the program and from its standard error; a program can forge both. It can also forge the words of a box
-    /// that was not started. Decide nothing by them that matters if they are wrong. The limits hold in any case.
+    /// that was not started. Decide nothing by them that matters if they are wrong. The limits apply in any case.
     pub fn limit(&self) -> Option<Limit> {
         self.limit
     }

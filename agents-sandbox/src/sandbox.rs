@@ -93,8 +93,8 @@ impl Sandbox {
         self
     }
 
-    /// Sets how many bytes all files in `/tmp` may have, and all in `/dev/shm`; 64 MB by default. Both are in memory, and are
-    /// gone when the program has ended. The limit does not hold for writable folders of the host.
+    /// Sets how many bytes all files in `/tmp` may have, and all in `/dev/shm`; 64 MB by default. Both are in memory,
+    /// and are gone when the program has ended. The limit does not apply to writable folders of the host.
     #[must_use]
     pub fn disk(mut self, bytes: u64) -> Self {
         self.disk = bytes;

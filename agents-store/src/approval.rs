@@ -29,9 +29,9 @@ pub struct NewApproval {
     pub risk_level: Risk,
     /// User whom the run works for; `None` if it works for no particular one.
     pub user_id: Option<String>,
-    /// Digest of the exact arguments: an approval holds only for arguments with this digest.
+    /// Digest of the exact arguments: an approval applies only to arguments with this digest.
     pub args_digest: String,
-    /// Time from now after which the request expires.
+    /// Time after which the request expires, from the moment at which it is stored.
     pub expires_after: Duration,
     /// Exact request with its arguments, encrypted with the key of the run.
     pub detail: Vec<u8>,
@@ -73,7 +73,7 @@ pub struct Approval {
     pub effect_description: String,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
-    /// Digest of the exact arguments: an approval holds only for arguments with this digest.
+    /// Digest of the exact arguments: an approval applies only to arguments with this digest.
     pub args_digest: String,
     /// Time at which the request was stored, by the clock of the store.
     pub requested_at: Timestamp,

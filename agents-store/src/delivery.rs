@@ -49,7 +49,7 @@ pub enum DeliveryEnd {
     Delivered,
     /// The try has failed, and the next try comes after this time.
     Again {
-        /// Time from now until the next try to tell the webhook of the event.
+        /// Time until the next try to tell the webhook of the event, from the moment at which the failure is stored.
         after: Duration,
         /// Reason why the try to tell the webhook of the event has failed.
         error: String,

@@ -13,7 +13,7 @@ pub struct Claim {
     pub agents: Vec<String>,
     /// Id of the run to claim; `None` for any run that can go on.
     pub run: Option<String>,
-    /// Time for which the lease holds unless it is renewed.
+    /// Time after which another worker may claim the run, unless the lease is renewed.
     pub time: Duration,
     /// Maximum number of runs of one tenant that all workers may have under way at the same time; 0 for no limit.
     pub per_tenant: u32,
@@ -30,14 +30,14 @@ pub struct Lease {
     pub worker: String,
     /// Fencing token: the later of two leases has the greater one.
     pub fence: u64,
-    /// Time until which the lease holds, by the clock of the store.
+    /// Time from which another worker may claim the run, unless the lease is renewed; by the clock of the store.
     pub until: Timestamp,
 }
 
 /// Answer to the renewal of a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renewed {
-    /// Time until which the lease holds, by the clock of the store.
+    /// Time from which another worker may claim the run, unless the lease is renewed; by the clock of the store.
     pub until: Timestamp,
     /// Number of messages for the run so far (decisions, cancellations and the like), by which its worker notices new
     /// ones.

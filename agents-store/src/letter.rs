@@ -117,7 +117,7 @@ pub enum LetterEnd {
     Taken,
     /// The try has failed, and the next one comes after this time.
     Again {
-        /// Time from now until the next try to handle the letter.
+        /// Time until the next try to handle the letter, from the moment at which the failure is stored.
         after: Duration,
         /// Kind of the failure of this try to handle the letter.
         failure: LetterFailure,

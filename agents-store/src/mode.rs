@@ -55,7 +55,7 @@ pub struct TrailEnd {
     pub digest: Vec<u8>,
 }
 
-/// Decision of a mode about a request. It holds if the mode is still in effect when the request is stored.
+/// Decision of a mode about a request. It takes effect only if the mode still applies when the request is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByMode {
     /// Number of the event about the mode: see [`StoredMode::seq`].

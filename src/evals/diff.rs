@@ -88,8 +88,9 @@ enum Direction {
     Better,
 }
 
-/// Compares two results of a case: returns whether it is better, worse or the same, and what has changed. Whether it
-/// passes counts first. Otherwise it is worse if any score is lower. Without an answer, each score counts as 0.
+/// Compares two results of a case: returns whether it is better, worse or the same, and what has changed. It is better
+/// or worse if it passes now and did not before, or the other way round. Otherwise it is worse if any score is lower.
+/// Without an answer, each score counts as 0.
 fn compare(was: &CaseReport, is: &CaseReport) -> (Direction, Change) {
     let mut what = Vec::new();
     match (&was.error, &is.error) {

@@ -86,7 +86,7 @@ impl Pattern {
         self.private
     }
 
-    /// Returns `true` if the pattern matches the URL's host and port; the scheme does not count.
+    /// Returns `true` if the pattern matches the URL's host and port; the scheme is not compared.
     pub(super) fn names(&self, url: &Url) -> bool {
         let host = normal(url.host_str().unwrap_or_default());
         let port = match self.port {

@@ -26,10 +26,10 @@ const FORMAT: u32 = 1;
 
 /// A journal in a file.
 ///
-/// Each commit is one line, which is written at once and synchronised with the disk before the commit counts.
-/// While the journal is open no other process may open it. If the process or the machine ends in the middle of a
-/// line, the next opening cuts that line off, and [`cut`](FileJournal::cut) returns its length. A complete line
-/// that was altered is refused, and the run does not continue.
+/// Each commit is one line, which is written at once and synchronised with the disk before the commit returns. While
+/// the journal is open no other process may open it. If the process or the machine ends in the middle of a line, the
+/// next opening cuts that line off, and [`cut`](FileJournal::cut) returns its length. A complete line that was altered
+/// is refused, and the run does not continue.
 ///
 /// One handle may be used again, in an `Arc`: a second run with it continues where the first one ended, or returns
 /// its outcome. Two runs at the same time are not possible: the second one to write is refused.

@@ -24,7 +24,7 @@ struct ExecutionObject<'a> {
     state: String,
 }
 
-/// Returns the state of an execution in words.
+/// Returns the state of a tool's execution in words, such as `took effect`.
 fn state(execution: &Execution) -> String {
     execution.state().as_str().replace('_', " ")
 }

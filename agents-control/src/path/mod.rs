@@ -22,9 +22,9 @@ use verdict::Verdict;
 
 /// Maximum number of times that a request is sent again to the same model.
 const RETRIES: u32 = 3;
-/// Longest time until the reply begins, if there is another model to ask.
+/// Time within which the reply has to begin, if there is another model to ask.
 const FIRST_TOKEN: Duration = Duration::from_secs(10);
-/// Longest time in which a server may send no byte.
+/// Time after which a request is given up if its server sends no further byte.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// End of a request: the reply or the error, and all that was sent for it.

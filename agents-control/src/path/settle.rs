@@ -47,8 +47,8 @@ impl Call<'_> {
         cost
     }
 
-    /// Returns the cost of a reply. Returns `None` if it is not known: then it counts as the amount that was held. A
-    /// reply never costs more than that amount, whatever the provider reports.
+    /// Returns the cost of a reply. Returns `None` if it is not known: then the amount that was held is taken for the
+    /// cost. A reply never costs more than that amount, whatever the provider reports.
     fn cost(&self, to: &Candidate, reply: &Reply, held: Option<u64>) -> Option<u64> {
         let usage = &reply.usage;
         if !is_reported(reply) {

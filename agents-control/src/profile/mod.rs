@@ -11,22 +11,22 @@ use agents_core::{PurposeKey, run::Cost};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Tier that a profile holds for. The nearest tier of a scope applies.
+/// Tier that a profile applies to. The nearest tier of a scope applies.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// Every organisation: the profile holds where no nearer tier has one.
+    /// Every organisation: the profile applies where no nearer tier has one.
     Global,
     /// An organisation (tenant) with all its workspaces.
     Org {
-        /// Id of the organisation that the profile holds for.
+        /// Id of the organisation that the profile applies to.
         org_id: String,
     },
     /// A workspace of an organisation (tenant).
     Domain {
         /// Id of the organisation that the workspace belongs to.
         org_id: String,
-        /// Id of the workspace that the profile holds for.
+        /// Id of the workspace that the profile applies to.
         domain_id: String,
     },
 }
@@ -53,7 +53,7 @@ impl Tier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OverrideClass {
-    /// The global profile of the purpose holds for all: no organisation or workspace may override it.
+    /// The global profile of the purpose applies to all: no organisation or workspace may override it.
     Locked,
     /// Organisations and workspaces may override it, with models of the global profile and models that it approves.
     OperatorAllowed,
@@ -156,7 +156,7 @@ pub fn usd(amount: impl Into<f64>) -> Cost {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelProfile {
-    /// Tier that the profile holds for.
+    /// Tier that the profile applies to.
     pub tier: Tier,
     /// Purpose of the requests that the profile chooses models for.
     pub purpose: PurposeKey,

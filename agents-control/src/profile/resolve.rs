@@ -69,9 +69,10 @@ pub struct ResolvedProfile {
 /// Returns the profile that is active for a workspace of an organisation and a purpose, or `None` if there is none.
 ///
 /// The profile of the workspace comes before that of the organisation, and both before the global one. The class of the
-/// global profile decides whether an override counts: see [`OverrideClass`]. Limits that an override does not set are
-/// those of the tier above. A rate and a cap of a profile with a credential of an organisation's own hold for the provider
-/// of that profile alone: an override with models of other providers has the limits of the tier above that profile.
+/// global profile decides whether an override applies: see [`OverrideClass`]. Limits that an override does not set are
+/// those of the tier above. A rate and a cap of a profile with a credential of an organisation's own apply to the
+/// provider of that profile alone: an override with models of other providers has the limits of the tier above that
+/// profile.
 ///
 /// ```
 /// use agents_control::{ActiveProfiles, ModelProfile, PurposeKey::Scoring, resolve_active_profile};

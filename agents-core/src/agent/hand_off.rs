@@ -112,8 +112,8 @@ thread_local! {
     static MAKING: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Guard while the profile of an agent is made. Agents may hand a conversation to each other, and the profile of each
-/// has that of the others.
+/// Guard while the profile of an agent is made: it keeps the agent's name in [`MAKING`]. Agents may hand a conversation
+/// to each other, and the profile of each has that of the others; without the names, making them would never end.
 struct Making;
 
 impl Making {

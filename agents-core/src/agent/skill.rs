@@ -7,7 +7,7 @@ type When<'a, I> = Arc<dyn Fn(&I) -> bool + Send + Sync + 'a>;
 
 /// Way in which an agent can answer an input: with a function, or with its model.
 ///
-/// The first skill whose condition holds answers. If there is none, the only skill without a condition answers. If
+/// The first skill whose condition is true answers. If there is none, the only skill without a condition answers. If
 /// several have no condition, the model chooses among them by their names and descriptions, in one turn of its own
 /// before the work.
 ///
@@ -103,7 +103,7 @@ impl<'a, I, O> Skill<'a, I, O> {
     /// Restricts the skill to these tools, by name or [`Pattern`]. By default, a skill has all tools of the agent.
     ///
     /// Any other tool does not exist for this skill: the model is not told of it, and a call of it is refused. Listing
-    /// again adds to the list. In a [team](crate::team) the list holds for the agent's delegates as well, by the names
+    /// again adds to the list. In a [team](crate::team) the list applies to the agent's delegates as well, by the names
     /// under which the model is offered them.
     ///
     /// Every name and pattern in the list has to match one of the agent's tools and delegates. A skill with a list has

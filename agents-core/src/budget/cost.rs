@@ -174,7 +174,7 @@ pub(crate) struct Prices {
 }
 
 impl Prices {
-    /// Adds a price for a million tokens. If several prices match a model, the first one counts.
+    /// Adds a price for a million tokens. If several prices match a model, the first one applies.
     pub(crate) fn add(&mut self, models: Pattern, input: f64, output: f64) {
         for (price, tokens) in [(input, "input"), (output, "output")] {
             if !(price.is_finite() && price >= 0.0) {
@@ -190,7 +190,7 @@ impl Prices {
         });
     }
 
-    /// Adds the prices of the run around this one; they count where the run's own prices say nothing.
+    /// Adds the prices of the run around this one; they apply where the run's own prices say nothing.
     pub(crate) fn inherit(&mut self, outer: &Prices) {
         self.known.extend(outer.known.iter().cloned());
     }

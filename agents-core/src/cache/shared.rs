@@ -13,8 +13,8 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(5);
 
 tokio::task_local! {
-    /// Cache keys of the calls within which this task works. A call inside another of the same key must not wait for
-    /// it.
+    /// Cache keys of the calls within which this task works. A call with one of these keys runs without the cache: if
+    /// it waited for the call around it, neither would end.
     static ABOVE: Vec<CacheKey>;
 }
 

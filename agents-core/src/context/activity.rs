@@ -80,7 +80,7 @@ impl Activity {
     }
 }
 
-/// Guard of a request or an execution that goes on; the run is not put down while it lives.
+/// Guard of a request or an execution that goes on; the run is not put down until the guard is dropped.
 pub(crate) struct Working(Arc<Activity>);
 
 impl Drop for Working {
@@ -89,7 +89,8 @@ impl Drop for Working {
     }
 }
 
-/// Guard of a request for approval that waits for a decision.
+/// Guard of a request for approval that waits for a decision. Until it is dropped, the request is among those for which
+/// the run may be put down.
 pub(crate) struct Waiting(Arc<Activity>, u64);
 
 impl Drop for Waiting {

@@ -79,7 +79,8 @@ pub struct RunContext {
     handover: Option<Arc<Handover>>,
     /// Conversation that the agent here hands to the agent that it runs next, together with its place in a team.
     handing: Option<Arc<Handover>>,
-    /// `tracing` span of this place, for work of this place that goes on in another task.
+    /// `tracing` span of this place. Work of this place that goes on in another task, outside of any span, is put into
+    /// it.
     span: Span,
 }
 

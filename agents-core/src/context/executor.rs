@@ -20,8 +20,8 @@ impl Executor {
         self.max_parallel.unwrap_or(16).max(1)
     }
 
-    /// Takes settings over from the outer run, for a run within it. The outer run's policies hold as well, and settings
-    /// that are missing here are copied.
+    /// Takes settings over from the outer run, for a run within it. The outer run's policies apply as well, and
+    /// settings that are missing here are copied.
     pub(crate) fn inherit(&mut self, outer: &Executor) {
         self.policies.inherit(&outer.policies);
         self.prices.inherit(&outer.prices);

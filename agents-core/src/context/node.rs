@@ -232,12 +232,13 @@ impl Node {
         self.machine.reason_abandoned(self.id)
     }
 
-    /// Records that the work which was dropped is over, so that other work may begin at this place.
+    /// Lets other work begin at this place, after earlier work was dropped: the reason that [`abandon`](Node::abandon)
+    /// has set is forgotten.
     pub(crate) fn begin_other_work(&self) {
         self.machine.abandon(self.id, None);
     }
 
-    /// Records that the work at this place begins anew, so that earlier partial results no longer count.
+    /// Lets the work at this place begin anew, so that its result is not partial because an earlier one was.
     pub(crate) fn begin_anew(&self) {
         self.begin_other_work();
         if self.is_partial() {

@@ -57,7 +57,7 @@ impl RepairScope {
         self.level
     }
 
-    /// Ends the repair. Returns `true` if the repair had not ended before; only the first end counts.
+    /// Ends the repair. Returns `true` if the repair had not ended before; a later end is ignored.
     pub(crate) fn end(&self, end: FixError) -> bool {
         let mut ended = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         let is_first = ended.is_none();

@@ -14,7 +14,8 @@ pub(crate) struct Stopwatch {
     hands: Mutex<Hands>,
     changed: Notify,
     outer: Option<Arc<Stopwatch>>,
-    /// Activity of the run. The execution does not count as going on there while a person is asked within it.
+    /// Activity of the run. It is told that the execution pauses while a person is asked within it, so that the run can
+    /// be put down.
     rests_in: Option<Arc<Activity>>,
 }
 
@@ -31,7 +32,7 @@ impl Stopwatch {
         Self::of_execution(time, outer, None)
     }
 
-    /// Starts the deadline of an execution. `rests_in` is the activity in which the execution does not count while a
+    /// Starts the deadline of an execution. `rests_in` is the activity that is told that the execution pauses while a
     /// person is asked within it.
     pub(crate) fn of_execution(
         time: Duration,
@@ -132,7 +133,8 @@ impl Stopwatch {
     }
 }
 
-/// Guard that stops the time while it lives.
+/// Guard while a person is asked: the time of this deadline, and of those around it, stands still until the guard is
+/// dropped.
 pub(crate) struct Still(Arc<Stopwatch>);
 
 impl Drop for Still {

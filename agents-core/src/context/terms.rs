@@ -19,7 +19,8 @@ impl Terms {
         }
     }
 
-    /// Applies the terms of the stored run to the settings with which it goes on. Of two bounds, the tighter one holds.
+    /// Applies the terms of the stored run to the settings with which it goes on. Of two bounds, the tighter one
+    /// applies.
     pub(crate) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
         if settings.scope == Scope::default() {
             settings.scope = self.scope.clone();

@@ -125,7 +125,7 @@ impl Writer {
     }
 
     /// Has all facts so far stored, and refuses later facts for this reason: they may not be a part of the stored run.
-    /// Only the first reason counts.
+    /// If there are several reasons, the first is kept.
     pub(crate) fn refuse(&self, why: JournalError) {
         let mut sent = self.sent();
         sent.flush();
@@ -212,7 +212,7 @@ impl Drop for Writer {
 }
 
 /// Future of a run. When it is dropped, no more facts reach the journal. So the run can go on later from where it was,
-/// and the calls that are dropped with it do not count as given up.
+/// and the calls that are dropped with it are not recorded as given up.
 pub(crate) struct Going<F> {
     // Dropped before the work.
     journal: Dropped,

@@ -53,7 +53,7 @@ pub(crate) struct AgentDefinition<'a> {
     pub(crate) fixers: Vec<SharedFixer>,
     /// Place of the agent in a team; `None` if it has none.
     placement: Option<Arc<Placement>>,
-    /// Patterns of the tools that the agent's current skill lists; `None` if it lists none. The list holds for
+    /// Patterns of the tools that the agent's current skill lists; `None` if it lists none. The list applies to
     /// delegates too.
     pub(crate) listed: Option<Vec<Pattern>>,
     pub(crate) knowledge: Vec<Knowledge<'a>>,
@@ -115,7 +115,7 @@ impl AgentDefinition<'_> {
     /// Returns this definition at its place in a team: with the tools that the place admits, and with the delegates. If the
     /// skill lists tools, only the delegates that it lists are added.
     ///
-    /// Bounds of the place that hold for all agents below are set there; here are only those of this agent.
+    /// Bounds of the place that apply to all agents below are set there; here are only those of this agent.
     pub(crate) fn placed(&self, place: &TeamPlace) -> Self {
         let TeamPlace { placement, allowed } = place;
         let mut definition = self.clone();

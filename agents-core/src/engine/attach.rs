@@ -16,7 +16,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl CallSite<'_> {
-    /// Records the images, files and tables that a tool returned, before its execution counts as ended.
+    /// Records the images, files and tables that a tool returned, before the end of its execution is recorded.
     pub(super) async fn attach(&self, context: &ToolContext) {
         let collected = context.execution.take_collected();
         if collected.is_empty() {

@@ -45,7 +45,8 @@ impl Drop for Raised<'_> {
     }
 }
 
-/// Lets an escalation of the agent that works at `cx` climb.
+/// Passes an escalation of the agent that works at `cx` up from agent to agent, until one of them decides or none is
+/// left.
 ///
 /// The call returns if that agent goes on or fails. If an agent above takes over, this agent's work is dropped while it
 /// waits here. The outcome for a call or for an answer follows from the recorded decision.
@@ -211,7 +212,7 @@ fn drop_escalation(node: &Node, ticket: u64, why: &Ending) {
     node.add(Fact::Dropped { ticket, why });
 }
 
-/// Records that the decisions about escalations at this node do not hold, since its work ends.
+/// Records that the decisions about escalations at this node have no effect, since its work ends.
 pub(super) fn void(node: &Node, why: &Ending) {
     if node.frame(|frame| !frame.verdicts.is_empty()) {
         let why = why.of_escalation().to_owned();

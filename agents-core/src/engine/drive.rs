@@ -23,7 +23,7 @@ use tracing::Instrument;
 
 /// End of the work of a model-driven agent: its own answer, or a hand-off.
 pub(crate) enum Driven<O> {
-    /// The agent itself has answered, with this output.
+    /// The agent has answered with this output, and has not handed the conversation to another agent.
     Answer(O),
     /// The agent of this name answers instead, since the conversation was handed to it.
     HandedOff(Box<str>),

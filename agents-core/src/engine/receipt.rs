@@ -37,8 +37,8 @@ pub(super) fn tell_used(
     }
 }
 
-/// Writes the receipts of unsettled calls at this node and below, with this reason. Recorded decisions about
-/// escalations no longer hold. Work within a call ends before the call does.
+/// Writes the receipts of unsettled calls at this node and below, with this reason. Decisions about escalations that
+/// are recorded there have no effect any more. Work within a call ends before the call does.
 pub(crate) fn close_all(node: &Arc<Node>, root: &Root, why: &Ending) {
     close(node, root, None, why);
 }

@@ -67,8 +67,8 @@ fn stage(error: &ToolError) -> &'static str {
 /// Result of asking a repair agent for a text in place of one that failed.
 pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
-    /// Number of tokens spent so far at the place of the repair agent. Tokens that were spent before the run was stored
-    /// count.
+    /// Number of tokens spent so far at the place of the repair agent. In a stored run, these include the tokens that
+    /// earlier processes spent there.
     pub(crate) spent: u64,
     /// Time that the repair agent took for its answer.
     pub(crate) took: Duration,

@@ -26,9 +26,9 @@ pub(crate) struct Rules<'a> {
 pub(super) enum Author {
     /// The model, or whoever repaired its arguments: known values are looked for in the evidence of the run.
     Model,
-    /// The person who approved the call and changed its arguments: known values count as given by that person.
+    /// The person who approved the call and changed its arguments: known values are taken as given by that person.
     Approver,
-    /// The run itself, which has accepted these arguments before: nothing is checked again.
+    /// The run, which has accepted these arguments before: their known values are not looked for again.
     Stored,
 }
 
@@ -67,7 +67,8 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Reads arguments into the tool's type, and returns them with the origins of their known values.
+    /// Reads arguments into the tool's type. Returns them with the origin of each known value among them: who gave it,
+    /// such as the user or an earlier call.
     pub(super) fn prepare(&self, arguments: &str) -> Result<(Prepared, Vec<Origin>), ReadError> {
         let reading = match self.author {
             Author::Model => self.cx().root.reading(),

@@ -35,7 +35,8 @@ pub enum ToolError {
     /// A JSON object was read, but a field is missing, of the wrong type or against a constraint.
     #[serde(rename = "DeserializationError", alias = "Deserialization")]
     Deserialization {
-        /// Arguments that do not fit, as JSON text after they were read.
+        /// Arguments or answer that do not fit, as JSON text. The reader may have mended the model's text before, such
+        /// as a trailing comma.
         raw_value: String,
         /// Path of the argument that does not fit, such as `lines` or `items[2].name`; empty for the arguments as a
         /// whole.

@@ -103,9 +103,9 @@ pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
 ///
 /// The handler is asked for the agent again when a stored run goes on.
 ///
-/// In a team, the other agent may have no tool that the place of the handling agent does not grant freely. Its own
-/// equipment, such as memory and knowledge, does not count. Otherwise the resolution is refused, and the escalation
-/// climbs on with the refusal in [`Escalation::refused`].
+/// In a team, the other agent may have no tool that the place of the handling agent does not grant freely. The tools of
+/// its own memory and knowledge need no grant. Otherwise the resolution is refused, and the escalation climbs on with
+/// the refusal in [`Escalation::refused`].
 ///
 /// ```
 /// # use agents_core as agents;

@@ -15,8 +15,8 @@ pub(super) enum Found {
 /// Minimum number of letters and digits of a value that is also found if a text groups it, as `DE89 3704 0044`.
 const GROUPED: usize = 8;
 
-/// Looks for a value within another, in its items, members and texts; `None` if it is not there. Keys of objects do not
-/// count.
+/// Looks for a value within another, in its items, members and texts; `None` if it is not there. Keys of objects are
+/// not searched.
 pub(super) fn find(value: &Value, within: &Value) -> Option<Found> {
     if is_same(value, within) {
         return Some(Found::Whole);

@@ -121,8 +121,8 @@ pub(crate) enum Fact {
     },
     /// The agent here chose a resolution of an escalation that is not possible; the escalation is passed on.
     Rejected(Box<RefusedResolution>),
-    /// The escalation is decided. If the agent that raised it goes on, the decision holds as soon as that agent does
-    /// so. Otherwise the agent here may replace its own work, for instance by a partial result.
+    /// The escalation is decided. If the agent that raised it goes on, the decision takes effect as soon as that agent
+    /// does so. Otherwise the agent here may replace its own work, for instance by a partial result.
     Decided {
         ticket: u64,
         receipt: Box<EscalationReceipt>,
@@ -131,9 +131,9 @@ pub(crate) enum Fact {
     },
     /// The work in which the escalation was raised is dropped, for this reason.
     Dropped { ticket: u64, why: String },
-    /// The decisions about escalations at this place do not hold, for this reason.
+    /// The decisions about escalations at this place have no effect, for this reason.
     Void { why: String },
-    /// The work at this place begins anew, so that an earlier partial result no longer counts.
+    /// The work at this place begins anew, so that its result is not partial because an earlier one was.
     Anew,
     /// The result of the agent at this place is partial: incomplete, and marked so.
     Partial,

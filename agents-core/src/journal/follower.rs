@@ -54,8 +54,8 @@ pub struct Follower {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Followed {
-    /// Events of the entry; events of nested runs are left out. Their numbers count the events of the journal, from 1.
-    /// So everybody who follows it finds the same event under a number.
+    /// Events of the entry; events of nested runs are left out. Each has its number among the events of the journal,
+    /// from 1. So everybody who follows the journal finds the same event under a number.
     pub events: Vec<Event>,
     /// Step of a call that the entry records, if it records one; nested runs included.
     pub step: Option<CallStep>,
@@ -67,7 +67,7 @@ pub struct Followed {
 pub enum CallStep {
     /// A person is asked for an approval of a call.
     Asked(Box<Asked>),
-    /// The approval of a call is decided, and the decision holds.
+    /// A request for approval is decided. A decision that came too late to change anything is left out.
     Decided {
         /// Id of the request for approval that was decided: see [`ApprovalRequest::id`].
         request: String,

@@ -185,7 +185,8 @@ impl Frame {
         self.history.messages().is_empty()
     }
 
-    /// Records the skill that was chosen. The conversation in which it was chosen is over, but its turns count.
+    /// Records the skill that was chosen. If a model chose it, the conversation about the choice is dropped, but its
+    /// turns and calls still belong to what the agent has used of its budget.
     pub(super) fn chosen(&mut self, skill: &str) {
         if self.choosing {
             *self = Frame {

@@ -37,7 +37,8 @@ pub(crate) struct State {
     pub(super) raised: u64,
     /// Escalations on their way up the tree of agents, which are not settled.
     pub(crate) open: Vec<Open>,
-    /// Receipts of the escalations that are settled.
+    /// Receipts of the escalations of the run that are settled: how each ended, such as by the decision of an agent
+    /// above.
     pub(crate) settled: Vec<EscalationReceipt>,
     /// End of the run; `None` while it goes on.
     pub(crate) finished: Option<Finished>,
@@ -51,7 +52,7 @@ pub(crate) struct State {
     pub(super) resumed: bool,
     /// Is `true` if the run was put down (stopped to go on later), and has not gone on since.
     pub(super) put_down: bool,
-    /// Time of the last fact that was applied.
+    /// Time of the last fact that was applied, as the fact was stored with it.
     pub(super) last: Timestamp,
     /// Time at which the run began, or went on in this process.
     pub(super) since: Timestamp,

@@ -55,7 +55,8 @@ pub fn is_reference(value: &Value) -> bool {
     })
 }
 
-/// Guard of an outer serialisation: what it has taken out so far comes back into force afterwards, also after a panic.
+/// Guard while one serialisation runs within another: at its end, also after a panic, it puts back what the outer one
+/// has taken out so far.
 struct Outer(Option<Vec<Collected>>);
 
 impl Drop for Outer {

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 /// unless a part of the first reply was streamed already. The change is a log line and a fact of the run. If the
 /// second model fails as well, its error includes that of the first one.
 ///
-/// In all other respects the two are one model, with one name: `first|second`. One
-/// [price](crate::agent::Run::price) is therefore set for both, for example that of the dearer one. If the model
-/// that answered has a price of its own, that price counts.
+/// In all other respects the two are one model, with one name: `first|second`. One [price](crate::agent::Run::price) is
+/// therefore set for both, for example that of the dearer one. If the model that answered has a price of its own, that
+/// price applies.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -60,8 +60,8 @@ impl Placement {
         tool.innate() || admitted.any(|pattern| tool.may_match(pattern))
     }
 
-    /// Returns `true` if the agent may use this tool without a person's approval. For tools that a source will list, it
-    /// holds for each of them.
+    /// Returns `true` if the agent may use this tool without a person's approval. For tools that a source will list,
+    /// this is so for each of them.
     pub(crate) fn frees(&self, tool: &OwnTool) -> bool {
         let mut confirmed = self.confirmed.iter();
         self.admits(tool.name()) && !confirmed.any(|pattern| tool.may_match(pattern))
@@ -87,7 +87,7 @@ impl Placement {
         delegates.map(|below| tool_name(&below.placement().name))
     }
 
-    /// Returns the bounds that hold for the agent: its own, and the bounds of its place where they are tighter.
+    /// Returns the bounds that apply to the agent: its own, and the bounds of its place where they are tighter.
     pub(crate) fn bounds(&self) -> Budget {
         self.profile.budget.tighter(&self.budget)
     }

@@ -2,8 +2,8 @@
 //!
 //! A [`Policy`] is asked before every model call and before every tool call. A policy is a closure, or one of the
 //! predefined policies: [`read_only`], [`no_external`], [`deny_tools`], [`only_tools`], [`confirm_tools`],
-//! [`confirm_writes`]. [`Run::policy`](crate::agent::Run::policy) can be called several times, and the strictest
-//! answer counts. A policy can only restrict what agents and tools declare, never extend it.
+//! [`confirm_writes`]. [`Run::policy`](crate::agent::Run::policy) can be called several times, and the strictest answer
+//! applies. A policy can only restrict what agents and tools declare, never extend it.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -100,7 +100,7 @@ use std::{fmt, sync::Arc};
 /// # shared(Arc::new(read_only()));
 /// ```
 pub trait Policy: Send + Sync + 'static {
-    /// Decides whether an action may happen. The strictest verdict of all policies counts.
+    /// Decides whether an action may happen. The strictest verdict of all policies applies.
     fn judge(&self, action: &Action<'_>) -> Verdict;
 
     /// Returns the name of the policy; `None` if it has none. [`named`] gives a name to a closure.
@@ -256,7 +256,7 @@ impl Policies {
         self.0.push(Arc::new(policy));
     }
 
-    /// Puts the policies of the run around this one first; they hold in this run, too.
+    /// Puts the policies of the run around this one first; they apply in this run, too.
     pub(crate) fn inherit(&mut self, outer: &Policies) {
         self.0.splice(..0, outer.0.iter().cloned());
     }

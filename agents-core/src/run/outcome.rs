@@ -196,7 +196,7 @@ pub struct AgentOutputs {
     /// Ids of the calls, each a `call_id`, in the order in which the model asked.
     pub tool_order: Vec<Arc<str>>,
     /// Receipt of the last call that succeeded. Calls by which a repair agent gave up (`escalate`, `throw_exception`)
-    /// do not count.
+    /// are passed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_tool: Option<Arc<ToolEnvelope>>,
     /// URL at which people can look at the run's trace; see [`Run::traces_url`](crate::agent::Run::traces_url).
@@ -375,7 +375,7 @@ pub struct Attempt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
     /// Seconds that the approver took to approve the execution; `None` if no approver was asked before it. An approval
-    /// holds for each execution with the same arguments, and the first of them has the time.
+    /// applies to each execution with the same arguments, and the first of them has the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_s: Option<f64>,
     /// Name of the person or program that approved the execution; `None` if nobody did, or the approver [gave

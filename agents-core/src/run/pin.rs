@@ -159,8 +159,8 @@ impl Selector {
     }
 }
 
-/// Returns the receipts of this tool's calls, in the model's order. Calls made while the agent did not have the tool do
-/// not count.
+/// Returns the receipts of this tool's calls, in the model's order. Calls made while the agent did not have the tool
+/// are left out.
 fn calls_of<'o>(
     outputs: &'o AgentOutputs,
     tool: &str,

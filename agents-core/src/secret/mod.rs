@@ -182,7 +182,7 @@ impl SecretOwner {
             .chain([SecretOwner::Org { org_id }])
     }
 
-    /// Returns the scope in which this owner's secrets hold: `user`, `workspace` or `organisation`.
+    /// Returns the scope in which this owner's secrets apply: `user`, `workspace` or `organisation`.
     pub fn scope(&self) -> SecretScope {
         match self {
             SecretOwner::User { .. } => SecretScope::User,

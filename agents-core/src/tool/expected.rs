@@ -120,9 +120,8 @@ fn step<'a>(schema: &'a Value, part: &str) -> Option<&'a Value> {
     member().or_else(element).or_else(other)
 }
 
-/// Returns the schemas that hold, or may hold, for this value: the schema itself, its references, its parts, and
-/// the alternatives whose tags the value does not contradict. If the value contradicts each alternative, all are
-/// returned.
+/// Returns the schemas that apply, or may apply, to this value: the schema itself, its references, its parts, and the
+/// alternatives whose tags the value does not contradict. If the value contradicts each alternative, all are returned.
 fn meanings<'a>(whole: &'a Value, schema: &'a Value, value: Option<&Value>) -> Vec<&'a Value> {
     let mut all = vec![schema];
     let mut at = 0;

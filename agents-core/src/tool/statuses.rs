@@ -5,13 +5,13 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-/// Statuses of tools that may change while runs go on. As a [policy](crate::agent::Run::policy) of a run, they hold for
+/// Statuses of tools that may change while runs go on. As a [policy](crate::agent::Run::policy) of a run, they apply to
 /// all of its tools at once: a blocked tool is refused and no longer offered, and each call of a deprecated tool is a
 /// warning in the log.
 ///
-/// Clones share their statuses, so one value serves all runs of a program. A status is for a name, a `name@version` or a
-/// pattern of them, so it reaches tools that a server lists, too. Of two that match a tool, the later one counts. A tool
-/// that is blocked by itself stays blocked.
+/// Clones share their statuses, so one value serves all runs of a program. A status is for a name, a `name@version` or
+/// a pattern of them, so it reaches tools that a server lists, too. Of two that match a tool, the later one applies. A
+/// tool that is blocked by itself stays blocked.
 ///
 /// ```
 /// # use agents_core as agents;

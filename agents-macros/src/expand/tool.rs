@@ -417,7 +417,7 @@ fn needs_approval(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints the question what became of an execution:
+/// Prints the method that finds out what became of an interrupted execution:
 ///
 /// ```ignore
 /// async fn in_doubt(&self, args: ArgumentsOfPay, cx: &__rt::ToolContext) -> __rt::InDoubt<Self::Ok> {

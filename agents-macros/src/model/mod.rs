@@ -60,7 +60,7 @@ pub(crate) struct Tool {
     pub(crate) when: Option<Expr>,
     /// The text of `deprecated = ".."`, if it is written.
     pub(crate) deprecated: Option<LitStr>,
-    /// The word of `cache = ..`, unless it is `none`.
+    /// The key `cache` of `cache = ..`; `None` if it is not written, or its value is `none`.
     pub(crate) cached: Option<Ident>,
     /// The key `irreversible`, if it is written.
     pub(crate) irreversible: Option<Ident>,
@@ -310,12 +310,13 @@ impl Tool {
         self.is_retry_safe() && calls.all(|call| call.method != "idempotent_for")
     }
 
-    /// Tells whether code may say what became of an interrupted execution of the tool. A refused `in_doubt` counts.
+    /// Tells whether code may say what became of an interrupted execution of the tool. It is also `true` if an
+    /// `in_doubt` is written that the checks refuse.
     pub(crate) fn may_be_in_doubt(&self) -> bool {
         !self.is_never_in_doubt() || self.effects.len() != 1 || self.in_doubt.is_some()
     }
 
-    /// Tells whether calls of the tool can be undone. A refused `undo` counts.
+    /// Tells whether calls of the tool can be undone. It is also `true` if an `undo` is written that the checks refuse.
     pub(crate) fn may_be_undone(&self) -> bool {
         let writes = self.effects.iter().any(|effect| effect == "writes");
         (writes && self.irreversible.is_none()) || self.effects.len() != 1 || self.undo.is_some()

@@ -211,7 +211,7 @@ impl Server {
     /// Offers the resources whose URIs match the pattern as knowledge: each is a tool without arguments, which reads it. The
     /// names of these tools begin with that of the server and `read`, such as `github_read_guide`.
     ///
-    /// By default no resource is offered. Only the list of a server counts; templates are not offered.
+    /// By default no resource is offered. Only resources in the server's list are offered, and no templates.
     ///
     /// ```
     /// use agents_mcp as mcp;
@@ -268,7 +268,7 @@ impl Server {
         self
     }
 
-    /// Sets the timeout of one call. By default, the run's timeout of tools holds.
+    /// Sets the timeout of one call. By default, the run's timeout of tools applies.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

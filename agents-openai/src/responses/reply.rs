@@ -160,7 +160,7 @@ impl Format for ResponsesReply {
 }
 
 impl ResponsesReply {
-    /// Reads the JSON of a whole reply, which comes in one document or at the end of a stream.
+    /// Takes over the contents of a whole reply, whose JSON comes as one document or in the last event of a stream.
     fn response(&mut self, json: &[u8]) -> Result<(), Problem> {
         let response: Response<'_> =
             serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;

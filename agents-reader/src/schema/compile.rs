@@ -21,7 +21,7 @@ pub(super) fn compile(schema: &Value) -> Schema {
     }
 }
 
-/// Schema that holds at a place, perhaps together with others (`allOf`, `$ref`).
+/// Schema that applies at a place, perhaps together with others (`allOf`, `$ref`).
 #[derive(Clone, Copy)]
 struct Part<'a> {
     schema: &'a Value,
@@ -75,7 +75,7 @@ impl<'a> Compiler<'a> {
         at
     }
 
-    /// Collects all schemas that hold at a place: the schema itself, the one that it refers to, and the members of its
+    /// Collects all schemas that apply at a place: the schema itself, the one that it refers to, and the members of its
     /// `allOf`, to a depth of 32.
     fn flatten(&self, part: Part<'a>, into: &mut Vec<Part<'a>>, depth: usize) {
         let Some(map) = part.schema.as_object().filter(|_| depth < 32) else {
@@ -255,7 +255,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Compiles the branches of the first `anyOf` or `oneOf` that was not compiled yet; `None` if there is none. Each
-    /// branch is compiled together with all schemas that hold at its place.
+    /// branch is compiled together with all schemas that apply at its place.
     fn branches(&mut self, parts: &[Part<'a>]) -> Option<Vec<usize>> {
         for (n, part) in parts.iter().enumerate() {
             for (bit, name) in [(1, "anyOf"), (2, "oneOf")] {

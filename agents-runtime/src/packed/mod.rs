@@ -21,7 +21,8 @@ const SHORTEST: usize = 4;
 /// Maximum length of any piece of packed text, in bytes.
 const LONGEST: usize = 127;
 
-/// Bit in the byte with a piece's length which says that the piece is in the dictionary.
+/// Bit in the first byte of a piece, whose other bits are the piece's length. If it is set, the piece's place in the
+/// dictionary follows; else the piece's text does.
 const FOUND: u8 = 0x80;
 
 /// Packs journal entries, which have to follow each other, into few bytes.

@@ -36,7 +36,8 @@ fn kind_of(kind: AuditKind) -> &'static str {
 }
 
 impl WebhookMessage {
-    /// Creates the message about an event, with what is known of its subject now.
+    /// Creates the message about an event of the audit trail. Its data describe the run or the request that the event
+    /// is about. They are as the store has them now, which may be later than the event.
     pub(super) async fn of(
         client: &Client,
         webhook: &Webhook,

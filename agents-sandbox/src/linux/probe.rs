@@ -30,7 +30,7 @@ echo "end"
 if (prlimit --nproc=1:1 /bin/sh -c '/bin/true; :') 2> /dev/null; then echo "forked"; fi
 "#;
 
-/// Time after which the first box is killed.
+/// Time after which the first box, which only checks itself, is killed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Starts a first box in which a script reports what it finds, and compares that with what the settings promise.

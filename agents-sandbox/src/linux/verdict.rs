@@ -3,8 +3,8 @@ use crate::{Limit, Sandbox, SandboxError, capture::Capture, output, wording};
 /// Number that shells add to the signal that has ended a program, to make its status.
 const KILLED_BY: i32 = 128;
 
-/// Texts by which programs say that a limit stopped them, with the limits. A limit holds whether or not a program says
-/// so: these texts only name it.
+/// Texts by which programs say that a limit stopped them, with the limits. A limit applies whether or not a program
+/// says so: these texts only name it.
 const SAID: &[(&str, Limit)] = &[
     ("MemoryError", Limit::Memory),
     ("std::bad_alloc", Limit::Memory),

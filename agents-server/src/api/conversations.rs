@@ -29,7 +29,7 @@ pub(crate) struct Choice {
 #[derive(Deserialize)]
 pub(crate) struct Page {
     tenant: Option<String>,
-    /// Id of the run before which the page ends; `None` for the newest runs.
+    /// Id of a run: the page has the newest of the runs that are older. `None` for the newest runs of all.
     before: Option<String>,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Choice {
 #[derive(Serialize)]
 struct Page {
     runs: Vec<Summary>,
-    /// Id of the run before which the next page begins; `None` for the last page.
+    /// Id of the last run of this page: as `before`, it asks for the next page, of older runs. `None` on the last page.
     next: Option<String>,
 }
 

@@ -44,9 +44,10 @@ pub(crate) struct Whole {
     messages: Vec<Said>,
     /// Runs of the newest messages, the oldest first.
     runs: Vec<Summary>,
-    /// Id of the run before which the page of earlier runs ends; `None` if there are none.
+    /// Id of the oldest run in `runs`, if the conversation has older ones: as `before`, it asks for the page of those.
+    /// `None` if there are no older runs.
     next: Option<String>,
-    /// Id of the last event whose news is in here; a reader begins behind it.
+    /// Id of the last event whose news is in here; a reader of the events begins with the next one.
     last_event_id: String,
 }
 
@@ -195,7 +196,7 @@ pub(crate) async fn send(
     Ok(room.client.stored(run.id(), by).await?.into())
 }
 
-/// Reads what was said in a conversation, and its newest runs before the one with this id.
+/// Reads what was said in a conversation, and the newest of its runs that are older than the run with the id `before`.
 pub(crate) async fn whole(
     room: &Room,
     visitor: &Visitor,

@@ -22,7 +22,7 @@ pub(crate) struct Purpose {
     pub(crate) budgets: Vec<Budget>,
 }
 
-/// Profile that is active in a tier, with the limits that hold there.
+/// Profile that is active in a tier, with the limits that apply there.
 #[derive(Serialize)]
 pub(crate) struct Profile {
     pub(crate) tier: &'static str,
@@ -32,7 +32,7 @@ pub(crate) struct Profile {
     /// Principal who stored the profile; missing for a visitor who may not change the profile.
     pub(crate) created_by: Option<String>,
     pub(crate) activated_at: Timestamp,
-    /// Is `false` if the global profile does not permit this override, so that it does not count.
+    /// Is `false` if the global profile does not permit this override, so that it does not apply.
     pub(crate) applies: bool,
     pub(crate) models: Vec<Circuit>,
     /// Name of the credential with which the models are asked; missing for a visitor who may not change the profile.

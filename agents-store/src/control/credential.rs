@@ -37,7 +37,7 @@ pub struct CredentialLease {
     pub version: String,
     /// Name of the holder, which no other holder has.
     pub holder: String,
-    /// Time from now after which another holder may get the lease.
+    /// Time after which another holder may get the lease, from the moment at which it is given.
     pub time: Duration,
 }
 

@@ -1,6 +1,6 @@
 //! Days of UTC.
 
-/// Returns the day of a time in milliseconds since 1970, such as `2026-11-25`.
+/// Returns the day, in UTC, of a time in milliseconds since 1970, such as `2026-11-25`.
 pub(crate) fn date(millis: u64) -> String {
     let days = millis / 86_400_000;
     // Years that begin in March have their leap day at the end; eras of 400 years are all alike.

@@ -114,7 +114,7 @@ pub trait ControlStore: Send + Sync + 'static {
 
     /// Opens a circuit for this time if the last requests that went through it, this many, have all failed. Returns
     /// `true` if it was closed before, and has opened. The log tells the requests: the last ones are those whose money
-    /// was held last. A request does not count if it is not known whether it has failed.
+    /// was held last. Requests of which it is not known whether they failed are passed over.
     async fn fail_circuit(
         &self,
         name: &str,

@@ -9,15 +9,16 @@ use agents_core::run::Timestamp;
 pub struct NewProfile {
     /// Purpose of the requests that the profile chooses models for.
     pub purpose: String,
-    /// Id of the organisation (tenant) that the profile holds for; empty for all.
+    /// Id of the organisation (tenant) that the profile applies to; empty for all.
     pub org_id: String,
-    /// Id of the workspace that the profile holds for; empty for the whole organisation.
+    /// Id of the workspace that the profile applies to; empty for the whole organisation.
     pub domain_id: String,
     /// Profile as text, in the encoding of the control plane.
     pub profile: String,
     /// Principal who stores the profile: a person or a program, by its id.
     pub by: String,
-    /// Version that has to be active until now; `None` if any version or none may be.
+    /// Version that has to be the active one when this one is stored, and that this one replaces; `None` if any version
+    /// or none may be.
     pub replaces: Option<u64>,
 }
 
@@ -28,9 +29,9 @@ pub struct StoredProfile {
     pub version: u64,
     /// Purpose of the requests that the profile chooses models for.
     pub purpose: String,
-    /// Id of the organisation (tenant) that the profile holds for; empty for all.
+    /// Id of the organisation (tenant) that the profile applies to; empty for all.
     pub org_id: String,
-    /// Id of the workspace that the profile holds for; empty for the whole organisation.
+    /// Id of the workspace that the profile applies to; empty for the whole organisation.
     pub domain_id: String,
     /// Profile as text, in the encoding of the control plane.
     pub profile: String,
@@ -84,9 +85,9 @@ pub struct ProfileChange {
     pub version: u64,
     /// Purpose of the requests that the profile chooses models for.
     pub purpose: String,
-    /// Id of the organisation (tenant) that the profile holds for; empty for all.
+    /// Id of the organisation (tenant) that the profile applies to; empty for all.
     pub org_id: String,
-    /// Id of the workspace that the profile holds for; empty for the whole organisation.
+    /// Id of the workspace that the profile applies to; empty for the whole organisation.
     pub domain_id: String,
     /// Principal who made the change, or wanted to.
     pub by: String,

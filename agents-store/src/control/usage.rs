@@ -3,14 +3,14 @@
 use agents_core::run::Timestamp;
 use std::time::Duration;
 
-/// Key of a limit: the organisation, the workspace and the purpose that it holds for.
+/// Key of a limit: the organisation, the workspace and the purpose that it applies to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BudgetKey {
-    /// Id of the organisation (tenant) that the limit holds for.
+    /// Id of the organisation (tenant) that the limit applies to.
     pub org_id: String,
-    /// Id of the workspace that the limit holds for; empty for none.
+    /// Id of the workspace that the limit applies to; empty for none.
     pub domain_id: String,
-    /// Purpose of the requests that the limit holds for.
+    /// Purpose of the requests that the limit applies to.
     pub purpose: String,
 }
 

@@ -191,7 +191,7 @@ pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Resul
     Ok(open.len() as u64)
 }
 
-/// Run under a lease that holds; its row is locked.
+/// Run whose worker's lease is valid; its row is locked.
 pub(super) struct Held {
     /// Time of the store after the wait for the lock of the run's row.
     pub(super) now: u64,
@@ -205,7 +205,7 @@ pub(super) struct Held {
 }
 
 /// Locks a run, and refuses a lease that another worker's has replaced, or that was given back. A lease whose time is
-/// over still holds until another worker claims the run.
+/// over stays valid until another worker claims the run.
 pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Held, StoreError> {
     // The time is that after the wait for the lock.
     let sql = "WITH locked AS MATERIALIZED (

@@ -19,7 +19,7 @@ pub(super) async fn add(
     insert(db, held.now, lease, texts).await
 }
 
-/// Adds rows of streamed text to a run. The caller has checked that the lease on the run holds.
+/// Adds rows of streamed text to a run. The caller has checked that the lease on the run is valid.
 pub(super) async fn insert(
     db: &Transaction<'_>,
     now: u64,

@@ -120,7 +120,7 @@ fn insert(tx: &Tx<'_>, lease: &Lease, begin: &Begin, at: u64) -> Result<Executio
     known(tx, &begin.id)
 }
 
-/// Stores the end of an execution in its row. `took` is its duration; without it, the time since the begin counts.
+/// Stores the end of an execution in its row. `took` is its duration; without it, the time since the begin is stored.
 fn update(tx: &Tx<'_>, finish: &Finish, took: Option<u64>) -> Result<Execution, StoreError> {
     let mut update = tx.prepare_cached(
         "UPDATE agent_tool_executions
@@ -156,7 +156,7 @@ fn tell(
     append(tx, &row.run, kind, about)
 }
 
-/// Stores the verdict of a person about an execution in doubt, and counts a message for its run.
+/// Stores the verdict of a person about an execution in doubt, and adds one to the number of messages for its run.
 pub(super) fn settle(tx: &Tx<'_>, settle: &Settle) -> Result<Execution, StoreError> {
     let Settle {
         execution,

@@ -107,7 +107,7 @@ pub(super) fn hold_all(tx: &Tx<'_>, why: &str, by: &str) -> Result<u64, StoreErr
 }
 
 /// Returns an error for a lease that another worker's has replaced, or that was given back. A lease whose time is over
-/// still holds until another worker claims the run.
+/// stays valid until another worker claims the run.
 pub(super) fn check(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
     let mut found = db.prepare_cached(
         "SELECT 1 FROM agent_runs WHERE id = ?1 AND fence = ?2 AND status = 'running'",

@@ -47,7 +47,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Letter> {
     })
 }
 
-/// Stores subscriptions. Notifications that nobody has taken yet, and that no subscriber was known for, go to the new ones.
+/// Stores subscriptions, each to the notifications of one name. A new one also gets the earlier notifications of that
+/// name that had no subscriber.
 pub(super) fn subscribe(tx: &Tx<'_>, subscriptions: &[Subscription]) -> Result<(), StoreError> {
     let mut new = Vec::new();
     for one in subscriptions {

@@ -12,7 +12,7 @@ pub(super) fn add(tx: &Tx<'_>, lease: &Lease, texts: &[NewText]) -> Result<(), S
     insert(tx, lease, texts)
 }
 
-/// Adds rows of streamed text to a run. The caller has checked that the lease on the run holds.
+/// Adds rows of streamed text to a run. The caller has checked that the lease on the run is valid.
 pub(super) fn insert(tx: &Tx<'_>, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError> {
     if texts.is_empty() {
         return Ok(());

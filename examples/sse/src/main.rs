@@ -52,7 +52,8 @@ struct Asked {
     question: String,
 }
 
-/// Sends the answer piece by piece: events `piece` and `reset`, and at the end `done`.
+/// Sends the answer as a stream of events: each `piece` goes on with the text, `reset` says that the text so far is not
+/// the answer, and `done` comes last.
 async fn answer(
     State(model): State<SharedModel>,
     Query(asked): Query<Asked>,

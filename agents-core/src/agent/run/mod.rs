@@ -29,10 +29,10 @@ use std::{fmt, future::IntoFuture, pin::pin};
 /// Dropping the future ends the run at once and frees everything. [`stream`](Run::stream) gives the events of the run, or
 /// the text of its answer, as they come.
 ///
-/// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use), [`on_receipt`](Run::on_receipt),
-/// [`policy`](Run::policy), [`price`](Run::price), [`known_model`](Run::known_model), and [`secret`](Run::secret) by
-/// name. Every other setting has one value, and the last call counts: the model, the scope, the budget, the
-/// cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the
+/// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
+/// [`on_receipt`](Run::on_receipt), [`policy`](Run::policy), [`price`](Run::price), [`known_model`](Run::known_model),
+/// and [`secret`](Run::secret) by name. Every other setting has one value, and the last call sets it: the model, the
+/// scope, the budget, the cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the
 /// [`journal`](Run::journal).
 ///
 /// Inside a tool or another agent, an awaited run is a part of the run that goes on there. Any setting other than

@@ -17,9 +17,9 @@ impl<A: Agent> Run<'_, A> {
     /// Sets the model that drives every agent of the run, instead of any model that an agent brings or is given. The
     /// setting is for tests, and for [recorded replies](crate::journal::Recorded::model).
     ///
-    /// The model holds for delegates, repair agents and all parts of a composed agent, for the choice of a skill, and for
-    /// the runs within this one. Among these runs, one with an `override_model` of its own has that model. An agent in a
-    /// [spawned task](Agent::run) begins a run of its own, and keeps its model.
+    /// The model applies to delegates, repair agents and all parts of a composed agent, to the choice of a skill, and
+    /// to the runs within this one. Among these runs, one with an `override_model` of its own has that model. An agent
+    /// in a [spawned task](Agent::run) begins a run of its own, and keeps its model.
     ///
     /// A journal has the name of the model that was asked. A stored run that began with this model goes on with it, or
     /// with another `override_model`. Without one, the agents' own models are refused.
@@ -411,7 +411,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Turns lenient reading off for the whole run, whatever agents and tools declare.
+    /// Turns lenient reading off for the whole run, whatever agents and tools declare: JSON with a trailing comma, or
+    /// with a number in quotes, is an error then.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -107,7 +107,7 @@ impl Call {
     }
 
     /// Records that the run was put down, which means stopped in this process to go on later, while the call was in
-    /// progress. An execution under way begins again then, and does not count as a second one.
+    /// progress. An execution under way begins again when the run goes on, as the same attempt.
     pub(crate) fn put_down(&mut self) {
         if let Stage::Running { args } = &self.stage {
             self.stage = Stage::Execute { args: args.clone() };

@@ -26,8 +26,9 @@ pub(crate) enum CallFact {
     Refused(Box<ToolError>),
     /// Code of the program panicked while the call was handled; the text is its message.
     Panicked(String),
-    /// The arguments were read: they fit, or they do not. Before another execution the text is read again. A fact
-    /// records that reading only if the text may not run at once.
+    /// The arguments were read: they fit, or they do not. Before another execution, or when the run goes on in another
+    /// process, they are read again. That reading has a fact only if the call may not run with them as it is: they do
+    /// not fit any more, are denied, or need an approval.
     Read(Result<Accepted, Box<Refused>>),
     /// A person is asked whether the call may run.
     Asked,
@@ -204,7 +205,7 @@ impl Called {
     }
 }
 
-/// Arguments of a call that fit the tool's schema, with the rules that hold for them.
+/// Arguments of a call that fit the tool's schema, with what the rules of the run say about them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Accepted {
     /// Arguments of the call, as JSON text that fits the schema.

@@ -89,7 +89,7 @@ pub(crate) struct Call {
     pub(crate) known: Vec<Origin>,
     /// Id of the request whose approver gave the current arguments, if another approver has to decide about them.
     pub(crate) follows: Option<String>,
-    /// Approval of the current arguments: it holds for each execution with them.
+    /// Approval of the current arguments, which applies to each execution with them.
     approved: Option<Approved>,
     /// Approval of the arguments that the approver gave in place of the call's, until these arguments are read.
     edited: Option<Box<Approved>>,
@@ -140,9 +140,10 @@ pub(crate) enum Stage {
     Running { args: Json },
     /// The process ended while the tool ran: the tool may have taken effect, and may not simply run again.
     Interrupted { args: Json },
-    /// The call has to wait before its next execution.
+    /// The call is to be executed again, with the same arguments, after a wait. The time at which the wait ends is
+    /// chosen next.
     BackOff { args: Json, wait: Wait },
-    /// The call waits until this time, and is executed then.
+    /// The call waits until this time, in milliseconds since 1970, and is executed again then.
     Sleep {
         args: Json,
         until: u64,

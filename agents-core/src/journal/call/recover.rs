@@ -101,7 +101,7 @@ impl Call {
         }
     }
 
-    /// Follows the plan that the arms gave. Without a plan, the arguments that were tried before count again.
+    /// Follows the plan that the arms gave. Without a plan, returns to the arguments that were tried before.
     pub(super) fn planned(&mut self, plan: Option<Plan>) -> After {
         match plan {
             Some(plan) => {

@@ -216,8 +216,8 @@ impl Recorded {
     /// Returns a model that answers with the recorded replies.
     ///
     /// Each reply is given once, to the request that has the same messages, tools and answer format as the one that it
-    /// answered. The name of the model does not count. A request that was not made in the recorded run ends the run
-    /// with [`ErrorKind::Replay`](crate::ErrorKind::Replay), which names the first difference. Tools, arms, guards and
+    /// answered. The name of the model may differ. A request that was not made in the recorded run ends the run with
+    /// [`ErrorKind::Replay`](crate::ErrorKind::Replay), which names the first difference. Tools, arms, guards and
     /// approvers work as in any run.
     ///
     /// In a run of several agents, [`override_model`](crate::agent::Run::override_model) puts it in the place of every

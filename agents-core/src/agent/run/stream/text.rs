@@ -24,8 +24,8 @@ pub enum TextDelta {
     Reset,
 }
 
-/// Follows the text of a run's answer in the events of the run, as they come from a [`RunStream`], a subscriber or a
-/// durable run.
+/// Follows the text of a run's answer while a model writes it. [`on`](TextFollower::on) takes the events of the run one
+/// by one, and returns how each changes the text. They come from a [`RunStream`], a subscriber or a durable run.
 ///
 /// ```
 /// # use agents_core as agents;
