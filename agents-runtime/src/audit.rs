@@ -3,7 +3,8 @@
 use crate::{
     Client, Keyring, RuntimeError, Sealed, Verdict,
     data::{key_of, opened, sealed},
-    keys::{RunKey, hex},
+    keys::hex,
+    run_key::RunKey,
     verify::Verify,
 };
 use agents_core::run::Timestamp;

@@ -3,7 +3,7 @@
 use crate::{
     Client, Principal, RuntimeError, RuntimeErrorKind,
     data::{RunData, key_of, opened, sealed},
-    keys::RunKey,
+    run_key::RunKey,
 };
 use agents_core::{
     agent::{Conversation, Shorten},

@@ -2,8 +2,8 @@
 
 use crate::{
     Keyring, Principal, RuntimeError,
-    keys::RunKey,
     packed::{pack, unpack},
+    run_key::RunKey,
 };
 use agents_core::{Budget, Code, Json, journal::Entry, tool::Scope};
 use agents_store::{Committed, NewRun, Run};

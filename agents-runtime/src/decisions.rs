@@ -2,11 +2,12 @@
 
 use crate::{
     RuntimeError,
-    approvals::{answer_of, check_decision, edited_of, is_question},
+    approvals::is_question,
     data::opened,
     doubts::finding_of,
     instructions::{instruction_of, instructions},
-    keys::RunKey,
+    proofs::{answer_of, check_decision, edited_of},
+    run_key::RunKey,
 };
 use agents_core::run::{Approval, ApprovalDecision, ApprovalRequest, Approver, Findings, Steering};
 use agents_store::{ApprovalFilter, ApprovalStatus, ExecutionFilter, Store, Timestamp};

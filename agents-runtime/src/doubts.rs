@@ -4,7 +4,7 @@ use crate::{
     Action, Client, Principal, RuntimeError,
     audit::reason,
     data::{RunData, key_of, opened, sealed},
-    keys::RunKey,
+    run_key::RunKey,
     summary::summary,
 };
 use agents_core::{

@@ -1,6 +1,6 @@
 //! Contents of runs in the hands of an operator, who gives them another key, erases them, holds them after a restore.
 
-use crate::{Action, Client, Principal, RuntimeError, keys::RunKey, what_if::WHAT_IF};
+use crate::{Action, Client, Principal, RuntimeError, run_key::RunKey, what_if::WHAT_IF};
 use agents_store::{Run, RunFilter, RunStatus, Timestamp};
 use std::{collections::BTreeMap, time::Duration};
 

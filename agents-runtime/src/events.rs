@@ -3,7 +3,7 @@
 use crate::{
     Client, RuntimeError,
     data::{entries, key_of},
-    keys::RunKey,
+    run_key::RunKey,
     texts::Reading,
 };
 use agents_core::{

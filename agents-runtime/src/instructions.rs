@@ -4,7 +4,7 @@ use crate::{
     Action, Client, Principal, RunRef, RuntimeError,
     audit::{opened_by, reason},
     data::key_of,
-    keys::RunKey,
+    run_key::RunKey,
 };
 use agents_core::run::Instruction;
 use agents_store::{AuditEvent, AuditFilter, AuditKind, Run, Store};

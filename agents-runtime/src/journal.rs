@@ -2,16 +2,17 @@
 
 use crate::{
     RuntimeError,
-    approvals::{RequestDetail, USE_WITHIN, detail_of, proof_of_mode},
+    approvals::{RequestDetail, USE_WITHIN},
     audit::reason,
     data::{sealed, sealed_entries},
     decisions::Decisions,
     error::RuntimeErrorKind,
     ids::{approval_of, execution_of},
-    keys::RunKey,
     lease::Held,
     metrics::count,
     modes::ModeInEffect,
+    proofs::{detail_of, proof_of_mode},
+    run_key::RunKey,
     summary::{masked, summary},
     texts::Texts,
 };

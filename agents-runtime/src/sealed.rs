@@ -1,6 +1,6 @@
 //! Contents of a tenant that belong to no run, encrypted.
 
-use crate::{Keyring, RuntimeError, keys::RunKey, wording};
+use crate::{Keyring, RuntimeError, run_key::RunKey, wording};
 use std::fmt;
 
 /// Name under which the contents are encrypted, which binds the text to that use.

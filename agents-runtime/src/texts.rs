@@ -7,8 +7,8 @@
 use crate::{
     RuntimeError,
     data::{opened, sealed},
-    keys::RunKey,
     lease::Held,
+    run_key::RunKey,
 };
 use agents_core::run::{Event, EventKind, Timestamp};
 use agents_store::{NewText, Store, Text};

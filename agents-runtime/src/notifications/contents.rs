@@ -3,7 +3,7 @@
 use crate::{
     Keyring, RuntimeError,
     data::{opened, sealed},
-    keys::RunKey,
+    run_key::RunKey,
 };
 use agents_core::{Json, run::Timestamp, tool::Scope};
 use agents_store::{Letter, LetterFailure};

@@ -3,7 +3,7 @@
 use super::{
     Failures, NotificationContents, Subscriber, Told, contents::Failure, key_of_letter, wording,
 };
-use crate::{Runtime, RuntimeError, keys::RunKey, metrics::count, summary::masked};
+use crate::{Runtime, RuntimeError, metrics::count, run_key::RunKey, summary::masked};
 use agents_store::{Letter, LetterClaim, LetterEnd, LetterFailure};
 use futures_util::FutureExt;
 use std::{any::Any, panic::AssertUnwindSafe, time::Duration};

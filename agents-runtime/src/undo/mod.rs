@@ -11,7 +11,7 @@ use crate::{
     data::{RunData, UndoData, entries, key_of},
     error::RuntimeErrorKind,
     ids::execution_of,
-    keys::RunKey,
+    run_key::RunKey,
     wording::in_words,
     work::PAUSE,
 };
