@@ -7,7 +7,6 @@
 #[test]
 fn ui() {
     let cases = trybuild::TestCases::new();
-    cases.pass("tests/ui/pass/*.rs");
     cases.compile_fail("tests/ui/tool/*.rs");
     cases.compile_fail("tests/ui/agent/*.rs");
     cases.compile_fail("tests/ui/branch/*.rs");

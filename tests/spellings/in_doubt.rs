@@ -185,7 +185,7 @@ macro_rules! written {
 
 written!(give take Take, amount, amount + 1);
 
-fn main() {
+pub(super) fn main() {
     let _ = (Give { crm: Crm }, Take { crm: Crm }, give, take);
     let _ = (UpdateLeadStatus { crm: Crm }, Pay { crm: Crm }, Send { crm: Crm });
     let _ = (Write, Later, Book { crm: Crm }, Rebook);

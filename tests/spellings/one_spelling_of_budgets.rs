@@ -17,7 +17,7 @@ async fn reader(request: String) -> String;
 #[agent(budget(few()))]
 async fn writer(request: String) -> String;
 
-fn main() {
+pub(super) fn main() {
     let (model, _) = ScriptedModel::new([Script::text("done")]);
     let run = Reader.run("x").budget(tokens(500).max_turns(3)).model(model);
     let team = structure!(Reader.budget(tokens(500).max_turns(3)).delegates(Writer.budget(few())));

@@ -98,7 +98,7 @@ macro_rules! team {
 
 written!(count counter Count, &u8, { 3 });
 
-mod renamed {
+pub mod renamed {
     pub use agents;
 
     pub mod under {
@@ -107,12 +107,12 @@ mod renamed {
 }
 
 /// Writes.
-#[tool(writes, idempotent, crate = crate::renamed::agents)]
+#[tool(writes, idempotent, crate = crate::as_in_rust::renamed::agents)]
 async fn write_file() -> Result<String, String> {
     Err("no".to_owned())
 }
 
-on_error!(crate = crate::renamed::under::another, WriteFile, match error {
+on_error!(crate = crate::as_in_rust::renamed::under::another, WriteFile, match error {
     execution_error(Panicked(_)) => retry(max_attempts = 2),
     execution_error(why) if let Failure::Returned(why) = why && why.starts_with("no") => feedback(match why.len() {
         2 => "no more",
@@ -134,7 +134,7 @@ impl Source for String {
     }
 }
 
-fn main() {
+pub(super) fn main() {
     let _ = (granted(), Count { _from: 3 }, ReadFile, WriteFile);
     let _ = structure!(crate = renamed::agents, Clerk.delegates(Counter));
     let _ = branch!(crate = renamed::under::another, Clerk, match answer {

@@ -121,7 +121,7 @@ impl<T: Clone + Send + Sync + serde::Serialize + serde::de::DeserializeOwned + s
     }
 }
 
-fn main() {
+pub(super) fn main() {
     let _ = Echoing(3).0;
     let _ = Input.then(Manager { pool: Arc::default(), root: PathBuf::new(), _other: 0 });
 }

@@ -36,6 +36,6 @@ impl Crew {
     });
 }
 
-fn main() {
+pub(super) fn main() {
     let _ = Crew;
 }

@@ -30,7 +30,7 @@ impl Filer {
     async fn file(&self, what: String) -> String;
 }
 
-fn main() {
+pub(super) fn main() {
     assert_eq!(FirstClerk.name(), "first_clerk");
     assert_eq!(Filer.name(), "second_clerk");
     println!("{Search:?} {Clerk:?} {WebSearch:?}");

@@ -172,7 +172,7 @@ undo!(CloseLead, |StatusChange { previous, version }| {
     Ok(())
 });
 
-fn main() {
+pub(super) fn main() {
     let update = UpdateLeadStatus { crm: Crm }.into_tool();
     let undo = undo_tool(&update).expect("it has an undo");
     assert_eq!(undo.spec().risk_level(), Risk::High);

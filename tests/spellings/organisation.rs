@@ -124,7 +124,7 @@ fn captain(heard: Transcript<String>) -> String {
     heard.to_string()
 }
 
-fn main() {
+pub(super) fn main() {
     let reporter = Reporter { to: "ann".into() };
     let routed = branch!(Review, match verdict { Passed(p) => Deployer.run(p), Failed(f) => reporter.run(f) });
     let verdict = forum((Analyst, Analyst)).captain(Captain);

@@ -56,7 +56,7 @@ impl Clerk {
     on_error!(match error { invalid_output(raw, error) => fix(format!("{raw} {error}")) });
 }
 
-fn main() {
+pub(super) fn main() {
     let _ = Clerk;
     let _ = (Add { more: 1 }, Fail, Think, Count);
 }

@@ -41,6 +41,6 @@ tool! {
     }
 }
 
-fn main() {
+pub(super) fn main() {
     let _ = ReadFile;
 }

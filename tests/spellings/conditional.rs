@@ -94,6 +94,6 @@ impl Either {
     async fn answer(&self, request: String) -> String;
 }
 
-fn main() {
+pub(super) fn main() {
     let _ = (Clerk, Either);
 }
