@@ -128,7 +128,7 @@ pub enum ChangeKind {
     MissingComma,
     /// The separator after a key was not a plain colon: `x = 1`, `"x" 1`.
     Colon,
-    /// Quotes were other than `"`, missing or not escaped.
+    /// Quotes were other than `"`, the opening or the closing one was missing, or one inside a text was not escaped.
     Quotes,
     /// Text without quotes was quoted: `{city: Paris}`.
     Unquoted,
@@ -176,7 +176,8 @@ pub enum ChangeKind {
     DroppedNull,
     /// A key without a value got the `default` of its schema.
     Defaulted,
-    /// A duplicate member was dropped.
+    /// A second member for the same field was dropped, because it had the same value. Two different ones
+    /// make the text ambiguous.
     Duplicate,
 }
 

@@ -127,7 +127,7 @@ struct Trail<'a> {
     table: &'static str,
 }
 
-/// Flaw that was found: the table, the row and the description.
+/// First flaw that the check of an audit trail has found: the table, the id of the row, and what was done to it.
 type Found = (&'static str, String, &'static str);
 
 /// Check of the audit trail of a whole store, while it goes on.

@@ -35,7 +35,8 @@ pub struct Diff {
 pub struct Change {
     /// Name of the case whose result differs.
     pub name: String,
-    /// Changes of the scores and of the error, in words.
+    /// Changes of the result, in words: scores that are new or differ, the error if there is no answer any more, or
+    /// that there is an answer now.
     pub what: Vec<String>,
 }
 

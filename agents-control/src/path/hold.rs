@@ -19,7 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Holding {
     store: Arc<dyn ControlStore>,
     pub(super) id: String,
-    /// Amount that is held for the request; `None` if its price is not known.
+    /// Largest cost of the request in billionths of a dollar, which is held for it. It is `None` if the model has no
+    /// price or the length of the reply no bound.
     pub(super) amount: Option<u64>,
     cap: Option<u64>,
     /// `tracing` span of the request, once the request is sent.

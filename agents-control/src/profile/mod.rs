@@ -167,7 +167,8 @@ pub struct ModelProfile {
     /// Right to override the profile, if it is a global one; that of the [purpose](OverrideClass::of) if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub override_class: Option<OverrideClass>,
-    /// Models with which organisations may override the global profile, beside its own.
+    /// Models that organisations and workspaces may choose besides the models of this global profile. The list counts
+    /// only for the class [`OverrideClass::OperatorAllowed`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<Candidate>,
     /// Owner of the credential that is sent with requests to the profile's models.
@@ -290,7 +291,8 @@ impl ModelProfile {
         self
     }
 
-    /// Adds a model with which the global profile may be overridden, besides its own.
+    /// Adds a model that organisations and workspaces may choose besides the models of this global profile. It counts
+    /// only for the class [`OverrideClass::OperatorAllowed`].
     #[must_use]
     pub fn approve(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
         self.approved.push(Candidate::new(provider, model));

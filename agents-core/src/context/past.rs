@@ -52,7 +52,8 @@ impl Past {
         self.inner().executions.note(news);
     }
 
-    /// Returns `true` if a call of this tool is in doubt, and nobody has found out about it.
+    /// Returns `true` if a call of this tool is in doubt. The doubt ends when the tool's own code has found out whether
+    /// the call took effect, or when a person has: `findings` holds what people have found out.
     pub(crate) fn is_in_doubt(&self, tool: &str, findings: &Findings) -> bool {
         let inner = self.inner();
         let mut of = inner.doubts.iter().filter(|(_, own)| *own == tool);

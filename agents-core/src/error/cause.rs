@@ -213,7 +213,8 @@ impl Cause {
         Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }
 
-    /// Returns the same cause, with the reason why the call was not approved.
+    /// Returns the same cause, with the reason why the call was not approved: the approver refused it, or the time for
+    /// an approval ran out.
     #[must_use]
     pub fn because(self, reason: DenialReason) -> Self {
         self.but(|inner| inner.reason = Some(reason))
@@ -304,7 +305,8 @@ impl Cause {
         self.0.code
     }
 
-    /// Returns the reason why the call was not approved, if that is the cause.
+    /// Returns the reason why the call was not approved: the approver refused it, or the time for an approval ran out.
+    /// It is `None` for any other cause.
     pub fn reason(&self) -> Option<DenialReason> {
         self.0.reason
     }

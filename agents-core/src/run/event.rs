@@ -199,7 +199,8 @@ pub enum EventKind {
         tool_call_id: String,
         /// Name of the called tool.
         tool: String,
-        /// Changes since the last text, which the model or a repair gave. The receipt has all changes of the call.
+        /// Changes since the last earlier arguments of the call that fit, or else since the model's text. The receipt
+        /// has all changes of the call.
         repairs: Repairs,
     },
     /// The approver is asked whether a call may run.
@@ -297,7 +298,8 @@ pub enum EventKind {
     AnswerRepaired {
         /// Text of the answer as the model wrote it.
         answer: String,
-        /// Changes that the reader has made to the answer's text, so that it fits.
+        /// Changes that the reader, arms and repair agents have made to the answer's text, so that it fits. Tries that
+        /// failed are among them.
         repairs: Repairs,
     },
     /// A text does not fit as the final answer: the model's, or one that an arm or a repair agent gave in its place.

@@ -201,7 +201,8 @@ pub(crate) enum Argument {
     Value(Expr),
 }
 
-/// A branch: `branch!(Review, match verdict { Passed(p) => Deployer.run(p) })`.
+/// A branch: `branch!(Review, match verdict { Passed(p) => Deployer.run(p) })`. The agent `Review` is run, its output
+/// is called `verdict`, and the arms say which agent goes on with it.
 pub(crate) struct Branch {
     pub(crate) agent: Expr,
     pub(crate) match_token: Token![match],

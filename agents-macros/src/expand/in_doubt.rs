@@ -56,8 +56,8 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints the parameters of the function as variables, for code beside the tool. `unused` says why not all of them have
-/// to be used.
+/// Prints the parameters of the tool's function as variables, for the code of its `in_doubt` or `undo`. Arguments are
+/// taken from `args`, injected values from the tool. `unused` says why not all of the variables have to be used.
 pub(super) fn seen(tool: &Tool, args: &Ident, unused: &str) -> TokenStream {
     let cx = cx();
     let seen = tool.params.iter().map(|param| {

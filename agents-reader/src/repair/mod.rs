@@ -36,12 +36,12 @@ pub(super) struct Repaired<'a> {
     pub(super) end: usize,
 }
 
-/// Kind of the place at which the repair of a text begins.
+/// What the text that is repaired begins with: a value, the members of an object, or the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
     /// The text begins with a whole value.
     Value,
-    /// The members of an object whose opening brace is missing.
+    /// The text begins with the members of an object whose opening brace is missing.
     Members,
     /// The text begins with the arguments of a call, behind its opening parenthesis.
     Arguments,

@@ -149,8 +149,8 @@ fn unfit(error: &dyn std::fmt::Display) -> Unenforced {
     Unenforced::new(wording::no_filter(ARCH, error))
 }
 
-/// Compiles a filter that does the same for each of these system calls. A call without rules for its arguments is
-/// matched whatever they are.
+/// Compiles a filter that takes this action for each of these system calls, and lets all others pass. With `rules`, the
+/// action is taken only if the arguments of the call match one of them; without rules, always.
 fn compiled(
     calls: &[i64],
     rules: &[SeccompRule],

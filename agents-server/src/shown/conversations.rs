@@ -283,7 +283,7 @@ impl std::fmt::Display for Position {
 pub(crate) struct News {
     /// Id of the event; `None` for news that are not repeated to a reader who comes back.
     pub(crate) id: Option<String>,
-    /// Kind and data of the event; `None` if it has an id alone, behind which a reader may go on.
+    /// Kind and data of the event. It is `None` for the first event alone, whose id is the place where the news begin.
     pub(crate) told: Option<(&'static str, Value)>,
 }
 

@@ -35,7 +35,8 @@ pub struct Hold {
     pub rate: Option<RateRule>,
     /// Maximum cost of a day, in billionths of a dollar; `None` for no cap.
     pub cap_nanos: Option<u64>,
-    /// Largest cost that the request can have, in billionths of a dollar; `None` if its price is not known.
+    /// Largest cost that the request can have, in billionths of a dollar; `None` if the model has no price or the
+    /// length of the reply no bound.
     pub amount_nanos: Option<u64>,
     /// Time after which the hold counts as spent if nobody settles it.
     pub expires_in: Duration,

@@ -34,7 +34,8 @@ pub(super) async fn in_effect(
     found.map(|row| number(&row, 0)).transpose()
 }
 
-/// Sets or removes the approval mode of a tenant or of all tenants. The audit trail gets an event about it.
+/// Sets or removes the approval mode of a tenant, or of all tenants without a mode of their own. The mode says which
+/// calls a person is asked about. The audit trail gets an event about the change.
 pub(super) async fn set(db: &Transaction<'_>, change: &ModeChange) -> Result<(), StoreError> {
     let ModeChange { tenant, mode, by } = change;
     let tenant_id = tenant.as_deref().unwrap_or(ALL_TENANTS);

@@ -30,7 +30,8 @@ pub(super) fn in_effect(tx: &Tx<'_>, tenant: &str) -> Result<Option<u64>, StoreE
     Ok(found.query_row([tenant], |row| row.get(0)).optional()?)
 }
 
-/// Sets or removes the approval mode of a tenant or of all tenants. The audit trail gets an event about it.
+/// Sets or removes the approval mode of a tenant, or of all tenants without a mode of their own. The mode says which
+/// calls a person is asked about. The audit trail gets an event about the change.
 pub(super) fn set(tx: &Tx<'_>, change: &ModeChange) -> Result<(), StoreError> {
     let ModeChange { tenant, mode, by } = change;
     let tenant_id = tenant.as_deref().unwrap_or(ALL_TENANTS);
