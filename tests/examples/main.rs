@@ -81,6 +81,20 @@ fn claims() {
 }
 
 #[test]
+fn replay() {
+    check(
+        "replay",
+        &[
+            "A-17 is refunded",
+            "today, without a model, and without a refund:",
+            "the same",
+            "now `You refund orders, and say that you are sorry.` (fact 2)",
+            "the call of `refund` needs approval now, and needed none in the recording (fact 6)",
+        ],
+    );
+}
+
+#[test]
 fn questions() {
     check(
         "questions",

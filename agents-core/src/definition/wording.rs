@@ -57,14 +57,14 @@ pub(super) fn loosened(agent: &str, pattern: &Pattern, tools: &[String]) -> Stri
     )
 }
 
-// ---- folders of knowledge ----
-
-pub(super) const FURTHER_FILE: &str =
-    "A further file, by its name. Leave it out for the text that says what the files are for.";
-
 /// `share` is not more than 0, or more than 1.
 pub(super) fn no_share(agent: &str, share: f64) -> String {
     format!(
         "the `context` of {agent} is shortened at {share} of the window; give a share of more than 0 and at most 1, such as `.at(0.75)`"
     )
 }
+
+// ---- folders of knowledge ----
+
+pub(super) const FURTHER_FILE: &str =
+    "A further file, by its name. Leave it out for the text that says what the files are for.";
