@@ -128,6 +128,7 @@ mod router;
 mod serve;
 mod shown;
 mod steering;
+mod ui;
 mod wording;
 
 pub use auth::Authenticator;

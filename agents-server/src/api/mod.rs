@@ -31,7 +31,7 @@ fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
 }
 
 /// Returns the body of a request.
-fn body<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Failure> {
+pub(crate) fn body<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Failure> {
     match body {
         Ok(Json(body)) => Ok(body),
         Err(rejection) => {

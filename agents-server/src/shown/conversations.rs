@@ -40,10 +40,10 @@ const AHEAD: u32 = 10;
 pub(crate) struct Whole {
     conversation_id: String,
     tenant_id: String,
-    agent: String,
-    messages: Vec<Said>,
+    pub(crate) agent: String,
+    pub(crate) messages: Vec<Said>,
     /// Runs of the newest messages, the oldest first.
-    runs: Vec<Summary>,
+    pub(crate) runs: Vec<Summary>,
     /// Id before which the page of earlier runs ends; `None` if there are none.
     next: Option<String>,
     /// Id behind which the events are that are not in here.
@@ -52,9 +52,9 @@ pub(crate) struct Whole {
 
 /// Words of a person or of the agent. Calls of tools are on the pages of the runs.
 #[derive(Serialize)]
-struct Said {
-    role: &'static str,
-    text: String,
+pub(crate) struct Said {
+    pub(crate) role: &'static str,
+    pub(crate) text: String,
 }
 
 /// Message that is sent to an agent.
@@ -65,6 +65,17 @@ pub(crate) struct Sent {
     input: Json,
     /// Key by which the sender knows the message: it is sent once, however often it is sent.
     key: Option<String>,
+}
+
+impl Sent {
+    /// Returns a text that is sent to an agent.
+    pub(crate) fn text(agent: &str, text: &str, key: Option<String>) -> Self {
+        Sent {
+            agent: agent.to_owned(),
+            input: Json::string(text),
+            key,
+        }
+    }
 }
 
 /// Conversation that a visitor may read.
@@ -103,6 +114,20 @@ impl Open {
             conversation: Some(self.conversation.id().to_owned()),
             ..RunFilter::default()
         }
+    }
+
+    /// Returns the run of the newest message; `None` before the conversation has begun.
+    pub(crate) async fn newest(&self, room: &Room) -> Result<Option<Run>, RuntimeError> {
+        let newest = RunFilter {
+            limit: 1,
+            ..self.runs()
+        };
+        Ok(room.client.runs(&newest).await?.pop())
+    }
+
+    /// Returns `true` if the conversation has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.first.is_some()
     }
 
     /// Returns the place behind all that is over.
@@ -152,12 +177,35 @@ pub(crate) async fn open(
     id: &str,
     tenant: Option<String>,
 ) -> Result<Open, Failure> {
-    let open = find(room, visitor, id, tenant).await?;
-    if open.first.is_none() {
-        return Err(no_conversation(id));
+    match open_any(room, visitor, id, tenant).await? {
+        open if open.has_begun() => Ok(open),
+        _ => Err(no_conversation(id)),
     }
-    open.check(room, visitor).await?;
+}
+
+/// Opens a conversation that is there, or one that has not begun.
+pub(crate) async fn open_any(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    tenant: Option<String>,
+) -> Result<Open, Failure> {
+    let open = find(room, visitor, id, tenant).await?;
+    if open.has_begun() {
+        open.check(room, visitor).await?;
+    }
     Ok(open)
+}
+
+/// Checks that people may send messages to an agent.
+pub(crate) fn check_agent(room: &Room, agent: &str) -> Result<(), Failure> {
+    match room.agents.contains(agent) {
+        true => Ok(()),
+        false => Err(Failure {
+            message: wording::no_agent(agent),
+            ..Failure::not_found()
+        }),
+    }
 }
 
 /// Sends a message to an agent, and returns its run. The first message begins the conversation.
@@ -167,18 +215,10 @@ pub(crate) async fn send(
     id: &str,
     tenant: Option<String>,
     sent: Sent,
-) -> Result<Summary, Failure> {
+) -> Result<Run, Failure> {
     let Sent { agent, input, key } = sent;
-    if !room.agents.contains(&agent) {
-        return Err(Failure {
-            message: wording::no_agent(&agent),
-            ..Failure::not_found()
-        });
-    }
-    let open = find(room, visitor, id, tenant).await?;
-    if open.first.is_some() {
-        open.check(room, visitor).await?;
-    }
+    check_agent(room, &agent)?;
+    let open = open_any(room, visitor, id, tenant).await?;
     let by = &visitor.principal;
     let scope = match by.is_operator() {
         true => Scope::from(open.tenant),
@@ -191,7 +231,7 @@ pub(crate) async fn send(
         None => message,
     };
     let run = message.start().await?;
-    Ok(room.client.stored(run.id(), by).await?.into())
+    Ok(room.client.stored(run.id(), by).await?)
 }
 
 /// Reads what was said, and the newest runs before the one with this id.
