@@ -121,6 +121,7 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
         )
         .route("/api/ui/{agent}/ag-ui", post(ui::ag_ui::run))
         .route("/api/ui/{agent}/chat", post(ui::ai_sdk::chat))
+        .route("/api/ui/{agent}/chat/{id}", get(ui::ai_sdk::history))
         .route("/api/ui/{agent}/chat/{id}/stream", get(ui::ai_sdk::again))
         .route("/api/models", get(api::models::list))
         .route(

@@ -23,7 +23,7 @@ use axum::{
 use serde::Serialize;
 
 /// Returns a value as JSON, or the failure.
-fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
+pub(crate) fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
     match result {
         Ok(value) => Json(value).into_response(),
         Err(failure) => failure.json(),

@@ -20,7 +20,7 @@ use crate::{
     steering::once_of,
     wording,
 };
-use agents_core::{Json, run::Timestamp};
+use agents_core::run::Timestamp;
 use agents_store::{ApprovalFilter, ApprovalStatus, RunStatus};
 use axum::{
     Extension,
@@ -131,11 +131,7 @@ async fn whole_talk(
 ) -> Result<Markup, Failure> {
     let is_open = |run: &&Summary| run.status != RunStatus::Done.as_str();
     let open: Vec<&Summary> = whole.runs.iter().filter(is_open).collect();
-    let mut waiting = Vec::new();
-    for run in &open {
-        let input = room.client.input(&run.id, &visitor.principal).await?;
-        waiting.push(words(&input));
-    }
+    let unanswered = shown::unanswered(room, visitor, whole).await?;
     let now = Timestamp::now();
     let cards = match open.first() {
         Some(run) => {
@@ -156,7 +152,7 @@ async fn whole_talk(
     Ok(html! {
         ol.talk aria-label="What was said" {
             @for said in &whole.messages { (line(said.role, &said.text)) }
-            @for text in &waiting { (line("user", text)) }
+            @for text in &unanswered { (line("user", text)) }
         }
         @if let Some(run) = open.first() {
             section #writing hidden data-text={ (visitor.base) "/api/runs/" (encoded(&run.id)) "/text" } {
@@ -179,11 +175,6 @@ async fn whole_talk(
             }
         }
     })
-}
-
-/// Returns the words of an input: its text or, if it is none, its JSON.
-fn words(input: &Json) -> String {
-    input.to().unwrap_or_else(|_| inert::json(input))
 }
 
 fn line(role: &str, text: &str) -> Markup {

@@ -272,6 +272,21 @@ pub(crate) async fn whole(
     })
 }
 
+/// Returns the words of the messages that are not over, the oldest first.
+pub(crate) async fn unanswered(
+    room: &Room,
+    visitor: &Visitor,
+    whole: &Whole,
+) -> Result<Vec<String>, Failure> {
+    let mut words = Vec::new();
+    let is_open = |run: &&Summary| run.status != RunStatus::Done.as_str();
+    for run in whole.runs.iter().filter(is_open) {
+        let input = room.client.input(&run.id, &visitor.principal).await?;
+        words.push(input.to().unwrap_or_else(|_| input.as_str().to_owned()));
+    }
+    Ok(words)
+}
+
 fn said(message: &Message) -> Option<Said> {
     let (role, text) = match message {
         Message::User { content } => ("user", content.text.to_string()),

@@ -6,7 +6,7 @@ use super::{
     wording,
 };
 use crate::{
-    api::body,
+    api::{answer, body},
     failure::Failure,
     query::Query,
     room::{Room, Visitor},
@@ -119,13 +119,10 @@ pub(crate) async fn again(
         conversations::check_agent(&room, &agent)?;
         let open = conversations::open_any(&room, &visitor, &id, choice.tenant).await?;
         let newest = open.newest(&room).await?;
-        match newest {
-            Some(run) if run.agent != agent => Err(Failure {
-                message: crate::wording::other_agent(&agent),
-                ..Failure::not_found()
-            }),
-            newest => Ok(newest.filter(|run| run.status != RunStatus::Done)),
+        if let Some(run) = &newest {
+            check_agent_of(&run.agent, &agent)?;
         }
+        Ok::<_, Failure>(newest.filter(|run| run.status != RunStatus::Done))
     };
     match newest.await {
         Ok(Some(run)) => {
@@ -138,6 +135,43 @@ pub(crate) async fn again(
         }
         Ok(None) => StatusCode::NO_CONTENT.into_response(),
         Err(failure) => failure.json(),
+    }
+}
+
+/// Returns what was said, as messages that a chat of the client begins with.
+pub(crate) async fn history(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path((agent, id)): Path<(String, String)>,
+    Query(choice): Query<Choice>,
+) -> Response {
+    let said = async {
+        conversations::check_agent(&room, &agent)?;
+        let open = conversations::open_any(&room, &visitor, &id, choice.tenant).await?;
+        if !open.has_begun() {
+            return Ok(Vec::new());
+        }
+        let whole = conversations::whole(&room, &visitor, open, None).await?;
+        check_agent_of(&whole.agent, &agent)?;
+        let unanswered = conversations::unanswered(&room, &visitor, &whole).await?;
+        let said = whole
+            .messages
+            .into_iter()
+            .map(|said| (said.role, said.text));
+        let unanswered = unanswered.into_iter().map(|text| ("user", text));
+        let message = |(at, (role, text)): (usize, (&str, String))| json!({"id": format!("{id}.{at}"), "role": role, "parts": [{"type": "text", "text": text}]});
+        Ok(said.chain(unanswered).enumerate().map(message).collect())
+    };
+    answer(said.await)
+}
+
+fn check_agent_of(own: &str, agent: &str) -> Result<(), Failure> {
+    match own == agent {
+        true => Ok(()),
+        false => Err(Failure {
+            message: crate::wording::other_agent(agent),
+            ..Failure::not_found()
+        }),
     }
 }
 

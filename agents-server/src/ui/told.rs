@@ -1,4 +1,4 @@
-//! What a chat front end is told of the run that answers a message, in the words of no protocol.
+//! News of the run that answers a message, for chat front ends and in the words of no protocol.
 
 use super::wording;
 use crate::room::{Room, Visitor};

@@ -42,7 +42,7 @@ pub(crate) fn chat(id: &str, message: &str, text: &str) -> Value {
 pub(crate) struct Stream {
     body: BodyDataStream,
     text: String,
-    /// All that was read.
+    /// Events that were read so far.
     pub(crate) heard: Vec<Value>,
 }
 
@@ -240,6 +240,12 @@ async fn a_reader_that_comes_back_is_told_of_the_answer_under_way_from_its_begin
 
     // Another server, and another worker.
     let (house, stop, _) = open().await;
+    let said = house.get("acme/ada", &format!("{CHAT}/c1")).await.json();
+    let words = json!([{"type": "text", "text": "A flight."}]);
+    assert_eq!(
+        said,
+        json!([{"id": "c1.0", "role": "user", "parts": words}])
+    );
     let mut stream = Stream::get(&house, "acme/ada", &path).await;
     let asked = stream.until("data-question").await["data"].clone();
     assert_eq!(asked["id"], before["id"]);
@@ -254,11 +260,13 @@ async fn a_reader_that_comes_back_is_told_of_the_answer_under_way_from_its_begin
         house.get("acme/ada", &path).await.status,
         StatusCode::NO_CONTENT
     );
-    let other = "/api/ui/payer/chat/c1/stream";
-    assert_eq!(
-        house.get("acme/ada", other).await.status,
-        StatusCode::NOT_FOUND
-    );
+    for other in ["/api/ui/payer/chat/c1/stream", "/api/ui/payer/chat/c1"] {
+        assert_eq!(house.get("acme/ada", other).await.status, 404, "{other}");
+    }
+    let said = house.get("acme/ada", &format!("{CHAT}/c1")).await.json();
+    assert_eq!(said[1]["role"], "assistant", "{said}");
+    let none = house.get("acme/ada", &format!("{CHAT}/none")).await.json();
+    assert_eq!(none, json!([]));
     stop.cancel();
     let _ = fs::remove_dir_all(&folder);
 }
@@ -377,6 +385,8 @@ async fn a_conversation_is_there_for_its_tenant_and_a_request_comes_from_this_si
         .rest()
         .await;
     let stream = format!("{CHAT}/c1/stream");
+    let history = house.get("acme/carl", &format!("{CHAT}/c1")).await;
+    assert_eq!(history.status, 403, "{}", history.body);
     for (who, status) in [("acme/carl", 403), ("beta/bob", 204)] {
         assert_eq!(house.get(who, &stream).await.status, status, "{who}");
     }
