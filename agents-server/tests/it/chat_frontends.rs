@@ -4,6 +4,10 @@ use crate::{
     house::{Answer, House, attribute, fields_of},
     room::{booker, folder},
 };
+use agents::{
+    AgentBuilder,
+    testing::{Script, ScriptedModel},
+};
 use agents_core::tool::Risk;
 use agents_runtime::{Roles, Runtime, SqliteStore};
 use agents_server::ControlRoom;
@@ -636,4 +640,62 @@ async fn a_chat_is_for_whoever_may_read_it_and_a_form_needs_its_token() {
     let text = format!("/api/runs/{}/text", run.as_str().unwrap());
     assert_eq!(house.get("acme/ada", &text).await.status, 200);
     assert_eq!(house.get("acme/carl", &text).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_text_that_does_not_fit_is_marked_and_an_answer_is_told_as_a_value() {
+    let (model, _) = ScriptedModel::from_fn(|asked| match asked.messages.len() {
+        ..3 => Script::text("many"),
+        _ => Script::text("7"),
+    });
+    let runtime = Runtime::open(SqliteStore::in_memory().await.unwrap());
+    let counter = AgentBuilder::<String, u32>::new("counter").model(model);
+    runtime.agent(counter.build());
+    tokio::spawn(runtime.clone().work(CancellationToken::new()));
+    let room = ControlRoom::of(runtime.as_client()).agent("counter");
+    let house = House::with(runtime, room);
+
+    let path = "/api/ui/counter/chat";
+    let heard = Stream::post(&house, "acme/ada", path, &chat("c1", "m1", "How many?")).await;
+    let heard = heard.rest().await;
+    let ends: Vec<_> = heard
+        .iter()
+        .filter(|one| one["type"] == "text-end")
+        .map(|one| one["providerMetadata"]["agents"]["superseded"].clone())
+        .collect();
+    assert_eq!(ends, [json!(true), Value::Null], "{heard:#?}");
+    assert_eq!(text(&heard), "many7");
+    let answer = heard.iter().find(|one| one["type"] == "data-answer");
+    assert_eq!(answer.unwrap()["data"], json!(7));
+
+    let words = json!([{"id": "m1", "role": "user", "content": "How many?"}]);
+    let path = "/api/ui/counter/ag-ui";
+    let heard = Stream::post(&house, "acme/ada", path, &ag_ui("t1", &words)).await;
+    let heard = heard.rest().await;
+    let marked = heard.iter().find(|one| one["name"] == "agents.superseded");
+    let first = heard.iter().find(|one| one["type"] == "TEXT_MESSAGE_START");
+    assert_eq!(
+        marked.unwrap()["value"]["messageId"],
+        first.unwrap()["messageId"]
+    );
+    assert_eq!(heard.last().unwrap()["result"], json!(7));
+}
+
+#[tokio::test]
+async fn a_connection_is_broken_off_after_ten_minutes_so_that_the_reader_comes_back() {
+    let house = house(Roles::new()).await;
+    let mut stream = Stream::post(&house, "acme/ada", CHAT, &chat("c1", "m1", "A flight.")).await;
+    stream.until("data-question").await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(10 * 60)).await;
+    // An end that is no error would look like the end of the answer.
+    let mut broken = false;
+    while let Some(piece) = stream.body.next().await {
+        broken = piece.is_err();
+    }
+    assert!(broken);
+    tokio::time::resume();
+    let again = format!("{CHAT}/c1/stream");
+    let mut stream = Stream::get(&house, "acme/ada", &again).await;
+    stream.until("data-question").await;
 }
