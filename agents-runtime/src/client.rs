@@ -156,6 +156,16 @@ impl Client {
         Ok(self.data_of(&run)?.scope)
     }
 
+    /// Returns the input of a run, as JSON. [Roles](Roles) are not asked: whoever shows the input to people checks that
+    /// they [may see it](Client::may_see_contents).
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, its keys are gone, or the store fails.
+    pub async fn input(&self, run: &str, by: &Principal) -> Result<Json, RuntimeError> {
+        let run = self.visible(run, by).await?;
+        Ok(self.data_of(&run)?.input)
+    }
+
     /// Decrypts the input and the settings of a stored run.
     pub(crate) fn data_of(&self, run: &Run) -> Result<RunData, RuntimeError> {
         RunData::of(run, &key_of(run, &*self.keys()?)?)

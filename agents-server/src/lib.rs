@@ -66,6 +66,10 @@
 //! | `GET /api/conversations/ID` | what was said, and its newest runs; `?before=ID` |
 //! | `POST /api/conversations/ID` | sends a message to an [agent that may be spoken to](ControlRoom::agent): `{"agent", "input", "key"}` |
 //! | `GET /api/conversations/ID/events` | server-sent events: what becomes of the messages, behind `Last-Event-ID` or `?after=ID` |
+//! | `POST /api/ui/AGENT/chat` | sends the last message of a chat of Vercel's AI SDK, and streams the answer |
+//! | `GET /api/ui/AGENT/chat/ID` | what was said, as messages of that library |
+//! | `GET /api/ui/AGENT/chat/ID/stream` | the answer under way, from its beginning; 204 if there is none |
+//! | `POST /api/ui/AGENT/ag-ui` | sends the last message of a run of AG-UI, and streams the answer |
 //! | `GET /api/models` | purposes with their active profiles, circuits and budgets |
 //! | `GET /api/models/PURPOSE` | versions and changes of its profiles |
 //! | `POST /api/models/PURPOSE` | activates a version again: `{"action": "roll_back", "version", "replaces"}` |
@@ -128,6 +132,7 @@ mod router;
 mod serve;
 mod shown;
 mod steering;
+mod ui;
 mod wording;
 
 pub use auth::Authenticator;
@@ -139,4 +144,6 @@ pub use serve::{ServeError, Server, serve};
 mod pages_of_the_book {
     #[doc = include_str!("../../book/src/control-room.md")]
     struct TheControlRoom;
+    #[doc = include_str!("../../book/src/chat-frontends.md")]
+    struct ChatFrontEnds;
 }

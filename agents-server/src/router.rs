@@ -1,6 +1,6 @@
 //! Routes of the control room.
 
-use crate::{Authenticator, ControlRoom, api, guard::guard, pages, room::Room};
+use crate::{Authenticator, ControlRoom, api, guard::guard, pages, room::Room, ui};
 use axum::{
     Router, middleware,
     routing::{get, post},
@@ -46,6 +46,11 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
         .route(
             "/runs/{id}/calls/{call}",
             get(pages::call::show).post(pages::call::vary),
+        )
+        .route("/chat", get(pages::chat::list))
+        .route(
+            "/chat/{agent}",
+            get(pages::chat::show).post(pages::chat::say),
         )
         .route("/letters", get(pages::letters::list))
         .route(
@@ -114,6 +119,10 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
             "/api/conversations/{id}/events",
             get(api::conversations::events),
         )
+        .route("/api/ui/{agent}/ag-ui", post(ui::ag_ui::run))
+        .route("/api/ui/{agent}/chat", post(ui::ai_sdk::chat))
+        .route("/api/ui/{agent}/chat/{id}", get(ui::ai_sdk::history))
+        .route("/api/ui/{agent}/chat/{id}/stream", get(ui::ai_sdk::again))
         .route("/api/models", get(api::models::list))
         .route(
             "/api/models/{purpose}",

@@ -161,6 +161,15 @@ pub(crate) fn no_agent(name: &str) -> String {
     )
 }
 
+pub(crate) fn other_agent(agent: &str) -> String {
+    format!("this conversation is not one with the agent `{agent}`")
+}
+
+pub(crate) const NO_CHATS: &str = "Nobody sends messages to agents here: name those that people may talk to with `ControlRoom::agent`.";
+pub(crate) const NO_WORDS: &str = "`text` is empty: write what the agent shall do";
+pub(crate) const NO_CONVERSATION_ID: &str =
+    "`conversation` is empty: load the page again, which makes an id";
+
 pub(crate) const FOR_OTHERS: &str = "the text of a run holds exact arguments, which are for whoever may decide about calls of every risk or, if there is a role for `Action::ReadArguments`, only for whoever has it";
 
 pub(crate) fn unknown_word(field: &str, given: &str, known: &[&str]) -> String {

@@ -146,6 +146,7 @@ fn nothing_links_to_the_pages_of_another_project() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
+                true if path.ends_with("node_modules") => {}
                 true => folders.push(path),
                 false => files.push(path),
             }

@@ -4,7 +4,10 @@ use super::{answer, body};
 use crate::{
     query::Query,
     room::{Room, Visitor},
-    shown::conversations::{self as shown, News, Sent},
+    shown::{
+        conversations::{self as shown, News, Sent},
+        runs::Summary,
+    },
 };
 use axum::{
     Extension, Json,
@@ -63,7 +66,8 @@ pub(crate) async fn send(
 ) -> Response {
     let sent = async {
         let (tenant, sent) = (choice.tenant, body(given)?);
-        shown::send(&room, &visitor, &id, tenant, sent).await
+        let run = shown::send(&room, &visitor, &id, tenant, sent).await?;
+        Ok(Summary::from(run))
     };
     answer(sent.await)
 }

@@ -23,7 +23,7 @@ use axum::{
 use serde::Serialize;
 
 /// Returns the response of the JSON API: the value as JSON, or the failure.
-fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
+pub(crate) fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
     match result {
         Ok(value) => Json(value).into_response(),
         Err(failure) => failure.json(),
@@ -31,7 +31,7 @@ fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
 }
 
 /// Returns the body of a request, read from its JSON. One that does not fit is a failure.
-fn body<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Failure> {
+pub(crate) fn body<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Failure> {
     match body {
         Ok(Json(body)) => Ok(body),
         Err(rejection) => {

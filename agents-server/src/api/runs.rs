@@ -6,7 +6,10 @@ use crate::{
     inert,
     query::Query,
     room::{Room, Visitor},
-    shown::runs::{self as shown, Summary},
+    shown::{
+        conversations,
+        runs::{self as shown, Summary},
+    },
     steering,
 };
 use agents_core::agent::TextDelta;
@@ -150,10 +153,19 @@ pub(crate) async fn text(
     Path(id): Path<String>,
 ) -> Response {
     let allowed = async {
-        room.client.stored(&id, &visitor.principal).await?;
-        match room.client.may_see_contents(&visitor.principal) {
-            true => Ok(()),
-            false => Err(Failure::contents_are_for_others()),
+        let run = room.client.stored(&id, &visitor.principal).await?;
+        match (
+            room.client.may_see_contents(&visitor.principal),
+            run.conversation,
+        ) {
+            (true, _) => Ok(()),
+            // Whoever reads a conversation reads its answers.
+            (false, Some(conversation)) => {
+                let tenant = Some(run.tenant);
+                conversations::open(&room, &visitor, &conversation, tenant).await?;
+                Ok(())
+            }
+            (false, None) => Err(Failure::contents_are_for_others()),
         }
     };
     if let Err(failure) = allowed.await {

@@ -13,6 +13,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub(super) enum Tab {
     Approvals,
     Runs,
+    Chat,
     Letters,
     Failures,
     Tools,
@@ -46,6 +47,7 @@ pub(super) fn page(
     let tabs = [
         (Tab::Approvals, "Approvals", "/approvals"),
         (Tab::Runs, "Runs", "/runs"),
+        (Tab::Chat, "Chat", "/chat"),
         (Tab::Letters, "Dead letters", "/letters"),
         (Tab::Failures, "Failures", "/failures"),
         (Tab::Tools, "Tools", "/tools"),

@@ -18,6 +18,7 @@ use agents_store::{ApprovalFilter, ApprovalStatus};
 use axum::{
     Extension,
     extract::{Form as Body, Path, State},
+    http::{HeaderMap, header},
     response::{IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
@@ -154,6 +155,7 @@ pub(crate) async fn decide(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
+    headers: HeaderMap,
     Body(pairs): Body<Vec<(String, String)>>,
 ) -> Response {
     let form = Form::read(pairs);
@@ -166,9 +168,21 @@ pub(crate) async fn decide(
         Ok::<_, Failure>(())
     };
     match decided.await {
-        Ok(()) => back(&visitor, 1, form.decision()),
+        Ok(()) => match chat_of(&headers, &visitor) {
+            Some(chat) => Redirect::to(&chat).into_response(),
+            None => back(&visitor, 1, form.decision()),
+        },
         Err(failure) => failure.page(&visitor),
     }
+}
+
+/// Returns the path of the chat on whose page a form was, if it was on one.
+fn chat_of(headers: &HeaderMap, visitor: &Visitor) -> Option<String> {
+    let page = headers.get(header::REFERER)?.to_str().ok()?;
+    let (_, page) = page.split_once("://")?;
+    let path = &page[page.find('/')?..];
+    let is_chat = path.starts_with(&format!("{}/chat/", visitor.base));
+    is_chat.then(|| path.to_owned())
 }
 
 pub(crate) async fn decide_all(

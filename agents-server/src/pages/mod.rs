@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod call;
 mod card;
+pub(crate) mod chat;
 pub(crate) mod costs;
 mod escalations;
 pub(crate) mod failures;

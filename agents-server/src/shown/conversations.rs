@@ -40,10 +40,10 @@ const AHEAD: u32 = 10;
 pub(crate) struct Whole {
     conversation_id: String,
     tenant_id: String,
-    agent: String,
-    messages: Vec<Said>,
+    pub(crate) agent: String,
+    pub(crate) messages: Vec<Said>,
     /// Runs of the newest messages, the oldest first.
-    runs: Vec<Summary>,
+    pub(crate) runs: Vec<Summary>,
     /// Id of the oldest run in `runs`, if the conversation has older ones: as `before`, it asks for the page of those.
     /// `None` if there are no older runs.
     next: Option<String>,
@@ -53,9 +53,9 @@ pub(crate) struct Whole {
 
 /// Words that a person or the agent has said in a conversation. Calls of tools are on the pages of the runs.
 #[derive(Serialize)]
-struct Said {
-    role: &'static str,
-    text: String,
+pub(crate) struct Said {
+    pub(crate) role: &'static str,
+    pub(crate) text: String,
 }
 
 /// Body of a request that sends a message to an agent.
@@ -68,7 +68,18 @@ pub(crate) struct Sent {
     key: Option<String>,
 }
 
-/// Conversation that was found, and that the visitor may read.
+impl Sent {
+    /// Returns a text that is sent to an agent.
+    pub(crate) fn text(agent: &str, text: &str, key: Option<String>) -> Self {
+        Sent {
+            agent: agent.to_owned(),
+            input: Json::string(text),
+            key,
+        }
+    }
+}
+
+/// Conversation that a visitor may read.
 pub(crate) struct Open {
     conversation: ConversationRef,
     tenant: String,
@@ -106,7 +117,21 @@ impl Open {
         }
     }
 
-    /// Returns the place behind the last run of the conversation that is over.
+    /// Returns the run of the newest message; `None` before the conversation has begun.
+    pub(crate) async fn newest(&self, room: &Room) -> Result<Option<Run>, RuntimeError> {
+        let newest = RunFilter {
+            limit: 1,
+            ..self.runs()
+        };
+        Ok(room.client.runs(&newest).await?.pop())
+    }
+
+    /// Returns `true` if the conversation has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// Returns the place behind all that is over.
     async fn last(&self) -> Result<Position, RuntimeError> {
         let last = self.conversation.last_done().await?;
         Ok(last.map_or(Position::Begin, |run| Position::Behind(run.id)))
@@ -154,33 +179,48 @@ pub(crate) async fn open(
     id: &str,
     tenant: Option<String>,
 ) -> Result<Open, Failure> {
-    let open = find(room, visitor, id, tenant).await?;
-    if open.first.is_none() {
-        return Err(no_conversation(id));
+    match open_any(room, visitor, id, tenant).await? {
+        open if open.has_begun() => Ok(open),
+        _ => Err(no_conversation(id)),
     }
-    open.check(room, visitor).await?;
+}
+
+/// Opens a conversation that is there, or one that has not begun.
+pub(crate) async fn open_any(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    tenant: Option<String>,
+) -> Result<Open, Failure> {
+    let open = find(room, visitor, id, tenant).await?;
+    if open.has_begun() {
+        open.check(room, visitor).await?;
+    }
     Ok(open)
 }
 
-/// Sends a message to an agent, and returns the run that answers it. The first message begins the conversation.
+/// Checks that people may send messages to an agent.
+pub(crate) fn check_agent(room: &Room, agent: &str) -> Result<(), Failure> {
+    match room.agents.contains(agent) {
+        true => Ok(()),
+        false => Err(Failure {
+            message: wording::no_agent(agent),
+            ..Failure::not_found()
+        }),
+    }
+}
+
+/// Sends a message to an agent, and returns its run. The first message begins the conversation.
 pub(crate) async fn send(
     room: &Room,
     visitor: &Visitor,
     id: &str,
     tenant: Option<String>,
     sent: Sent,
-) -> Result<Summary, Failure> {
+) -> Result<Run, Failure> {
     let Sent { agent, input, key } = sent;
-    if !room.agents.contains(&agent) {
-        return Err(Failure {
-            message: wording::no_agent(&agent),
-            ..Failure::not_found()
-        });
-    }
-    let open = find(room, visitor, id, tenant).await?;
-    if open.first.is_some() {
-        open.check(room, visitor).await?;
-    }
+    check_agent(room, &agent)?;
+    let open = open_any(room, visitor, id, tenant).await?;
     let by = &visitor.principal;
     let scope = match by.is_operator() {
         true => Scope::from(open.tenant),
@@ -193,7 +233,7 @@ pub(crate) async fn send(
         None => message,
     };
     let run = message.start().await?;
-    Ok(room.client.stored(run.id(), by).await?.into())
+    Ok(room.client.stored(run.id(), by).await?)
 }
 
 /// Reads what was said in a conversation, and the newest of its runs that are older than the run with the id `before`.
@@ -232,6 +272,21 @@ pub(crate) async fn whole(
         runs: runs.into_iter().map(Summary::from).collect(),
         tenant_id: open.tenant,
     })
+}
+
+/// Returns the words of the messages that are not over, the oldest first.
+pub(crate) async fn unanswered(
+    room: &Room,
+    visitor: &Visitor,
+    whole: &Whole,
+) -> Result<Vec<String>, Failure> {
+    let mut words = Vec::new();
+    let is_open = |run: &&Summary| run.status != RunStatus::Done.as_str();
+    for run in whole.runs.iter().filter(is_open) {
+        let input = room.client.input(&run.id, &visitor.principal).await?;
+        words.push(input.to().unwrap_or_else(|_| input.as_str().to_owned()));
+    }
+    Ok(words)
 }
 
 fn said(message: &Message) -> Option<Said> {

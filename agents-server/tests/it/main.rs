@@ -6,6 +6,7 @@
 mod approving;
 #[path = "../../../tests/examples/built.rs"]
 mod built;
+mod chat_frontends;
 mod conversations;
 mod deciding;
 mod house;

@@ -1,8 +1,10 @@
-//! The example `control_room`, started as a program, and an agent that needs approvals: for the tests over HTTP and for those
+//! The example `control_room`, started as a program, and agents that need approvals: for the tests over HTTP and for those
 //! in a browser.
 
+mod booker;
 mod payer;
 
+pub(crate) use booker::booker;
 pub(crate) use payer::payer;
 
 use crate::built;

@@ -21,6 +21,8 @@ const PAGES: &[&str] = &[
     "/approvals/{waiting}",
     "/runs",
     "/runs?agent=nobody",
+    "/chat",
+    "/chat/office",
     "/letters",
     "/letters?handler_name=nobody",
     "/failures",

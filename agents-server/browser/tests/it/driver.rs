@@ -163,6 +163,13 @@ impl Browser {
         self.ask("/url", &json!({"url": url}));
     }
 
+    /// Returns the path and the query of the page.
+    pub(crate) fn path(&self) -> String {
+        let url = self.try_ask("GET", "/url", &json!({})).unwrap();
+        let (_, rest) = url.as_str().unwrap().split_once("://").unwrap();
+        rest[rest.find('/').unwrap_or(rest.len())..].to_owned()
+    }
+
     /// Runs a script in the page, and returns its value.
     pub(crate) fn run(&self, script: &str) -> Value {
         // A page that is left meanwhile has no value.

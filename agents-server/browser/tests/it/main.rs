@@ -9,6 +9,7 @@
 mod axe;
 #[path = "../../../../tests/examples/built.rs"]
 mod built;
+mod chats;
 mod controls;
 mod desk;
 mod driver;
