@@ -25,28 +25,31 @@ fn default_of_many() -> u32 {
     3
 }
 
-on_error!(ReadFile, match error {
-    invalid_args(raw, _) => return throw(raw.to_string()),
-    | deserialization_error(_, error) => {
-        if error.field("path") {
-            return sanitize("a.txt");
+on_error!(
+    ReadFile,
+    match error {
+        invalid_args(raw, _) => return throw(raw.to_string()),
+        deserialization_error(_, error) => {
+            if error.field("path") {
+                return sanitize("a.txt");
+            }
+            return feedback("send a path");
         }
-        return feedback("send a path");
+        execution_error(Returned(e)) if e.is_empty() => {
+            retry(max_attempts = 2)
+        }
+        execution_error(Returned(e)) => match e.len() {
+            3 => return retry(max_attempts = 3),
+            _ => unreachable!(),
+        },
+        execution_error(TimedOut(_)) => {
+            todo!()
+        }
+        execution_error(_) => {
+            { feedback("later") }
+        }
     }
-    execution_error(Returned(e)) if e.is_empty() => {
-        retry(max_attempts = 2)
-    }
-    execution_error(Returned(e)) => match e.len() {
-        3 => return retry(max_attempts = 3),
-        _ => unreachable!(),
-    },
-    execution_error(TimedOut(_)) => {
-        todo!()
-    }
-    execution_error(_) => {
-        { feedback("later") }
-    }
-});
+);
 
 /// Answers.
 pub struct Clerk;
@@ -112,17 +115,24 @@ async fn write_file() -> Result<String, String> {
     Err("no".to_owned())
 }
 
-on_error!(crate = crate::as_in_rust::renamed::under::another, WriteFile, match error {
-    execution_error(Panicked(_)) => retry(max_attempts = 2),
-    execution_error(why) if let Failure::Returned(why) = why && why.starts_with("no") => feedback(match why.len() {
-        2 => "no more",
-        _ => "not now",
-    }),
-    execution_error(why) => match why {
-        Failure::Returned(why) => throw(why.source()),
-        Failure::TimedOut(_) | Failure::Panicked(_) => feedback(why.to_string()),
-    },
-});
+on_error!(
+    crate = crate::as_in_rust::renamed::under::another,
+    WriteFile,
+    match error {
+        execution_error(Panicked(_)) => retry(max_attempts = 2),
+        execution_error(why)
+            if let Failure::Returned(why) = why
+                && why.starts_with("no") =>
+            feedback(match why.len() {
+                2 => "no more",
+                _ => "not now",
+            }),
+        execution_error(why) => match why {
+            Failure::Returned(why) => throw(why.source()),
+            Failure::TimedOut(_) | Failure::Panicked(_) => feedback(why.to_string()),
+        },
+    }
+);
 
 trait Source {
     fn source(&self) -> String;
@@ -137,7 +147,11 @@ impl Source for String {
 pub(super) fn main() {
     let _ = (granted(), Count { _from: 3 }, ReadFile, WriteFile);
     let _ = structure!(crate = renamed::agents, Clerk.delegates(Counter));
-    let _ = branch!(crate = renamed::under::another, Clerk, match answer {
-        answer => Counter.run(answer),
-    });
+    let _ = branch!(
+        crate = renamed::under::another,
+        Clerk,
+        match answer {
+            answer => Counter.run(answer),
+        }
+    );
 }

@@ -64,7 +64,9 @@ impl Clerk {
     }
 
     #[cfg(any())]
-    on_error!(match error { execution_error(_) => nowhere() });
+    on_error!(match error {
+        execution_error(_) => nowhere(),
+    });
     #[cfg(not(any()))]
     on_error!(match error {
         #[cfg(any())]

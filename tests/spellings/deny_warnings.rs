@@ -52,8 +52,15 @@ impl Clerk {
     #[skill]
     pub async fn work_hard(&self, request: String) -> String;
 
-    on_error!(Read, match error { execution_error(_) => retry(max_attempts = 3) });
-    on_error!(match error { invalid_output(raw, error) => fix(format!("{raw} {error}")) });
+    on_error!(
+        Read,
+        match error {
+            execution_error(_) => retry(max_attempts = 3),
+        }
+    );
+    on_error!(match error {
+        invalid_output(raw, error) => fix(format!("{raw} {error}")),
+    });
 }
 
 pub(super) fn main() {

@@ -113,7 +113,16 @@ struct Manager<T> {
 struct Echoing<T>(T);
 
 #[agent]
-impl<T: Clone + Send + Sync + serde::Serialize + serde::de::DeserializeOwned + schemars::JsonSchema + 'static> Echoing<T> {
+impl<
+    T: Clone
+        + Send
+        + Sync
+        + serde::Serialize
+        + serde::de::DeserializeOwned
+        + schemars::JsonSchema
+        + 'static,
+> Echoing<T>
+{
     /// Echoes.
     #[skill]
     fn echo(&self, what: T) -> T {
@@ -123,5 +132,9 @@ impl<T: Clone + Send + Sync + serde::Serialize + serde::de::DeserializeOwned + s
 
 pub(super) fn main() {
     let _ = Echoing(3).0;
-    let _ = Input.then(Manager { pool: Arc::default(), root: PathBuf::new(), _other: 0 });
+    let _ = Input.then(Manager {
+        pool: Arc::default(),
+        root: PathBuf::new(),
+        _other: 0,
+    });
 }

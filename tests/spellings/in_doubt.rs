@@ -1,7 +1,16 @@
-#![deny(warnings, missing_docs, unreachable_pub, rust_2018_idioms, unused_qualifications)]
+#![deny(
+    warnings,
+    missing_docs,
+    unreachable_pub,
+    rust_2018_idioms,
+    unused_qualifications
+)]
 //! What became of an interrupted execution is said in plain Rust.
 
-use agents::{prelude::{tool as block, *}, tool};
+use agents::{
+    prelude::{tool as block, *},
+    tool,
+};
 use std::fmt;
 
 /// What was changed.
@@ -187,7 +196,11 @@ written!(give take Take, amount, amount + 1);
 
 pub(super) fn main() {
     let _ = (Give { crm: Crm }, Take { crm: Crm }, give, take);
-    let _ = (UpdateLeadStatus { crm: Crm }, Pay { crm: Crm }, Send { crm: Crm });
+    let _ = (
+        UpdateLeadStatus { crm: Crm },
+        Pay { crm: Crm },
+        Send { crm: Crm },
+    );
     let _ = (Write, Later, Book { crm: Crm }, Rebook);
     let _ = (update_lead_status, pay, send, write, later, book, rebook);
 }

@@ -1,6 +1,9 @@
 //! Code as users may write it, with the lints that they may have. Each file compiles without a warning, and runs.
 
-#![allow(missing_docs, reason = "a file that checks documentation denies it itself")]
+#![allow(
+    missing_docs,
+    reason = "a file that checks documentation denies it itself"
+)]
 
 pub mod arms_to_come;
 pub mod as_in_rust;

@@ -19,7 +19,14 @@ async fn writer(request: String) -> String;
 
 pub(super) fn main() {
     let (model, _) = ScriptedModel::new([Script::text("done")]);
-    let run = Reader.run("x").budget(tokens(500).max_turns(3)).model(model);
-    let team = structure!(Reader.budget(tokens(500).max_turns(3)).delegates(Writer.budget(few())));
+    let run = Reader
+        .run("x")
+        .budget(tokens(500).max_turns(3))
+        .model(model);
+    let team = structure!(
+        Reader
+            .budget(tokens(500).max_turns(3))
+            .delegates(Writer.budget(few()))
+    );
     drop((run, team));
 }

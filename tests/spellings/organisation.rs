@@ -39,7 +39,9 @@ impl Project {
     #[skill(when = |goal| goal.is_empty())]
     async fn status(&self, _goal: String) -> Result<String, Error> {
         let _ = self.db.clone();
-        agents::team::delegate::<CodeMaster>()?.run("how far are you?").await
+        agents::team::delegate::<CodeMaster>()?
+            .run("how far are you?")
+            .await
     }
 }
 
@@ -68,11 +70,16 @@ fn organisation(db: Db) -> impl Agent<In = String, Out = String> {
         Project::new(db)
             .budget(tokens(500_000).time(minutes(30)))
             .delegates(
-                SpecMaster.grants([CreateSpec, SearchSpec, DrawUml]).delegates(UmlDrawer.grants([DrawUml])),
+                SpecMaster
+                    .grants([CreateSpec, SearchSpec, DrawUml])
+                    .delegates(UmlDrawer.grants([DrawUml])),
                 CodeMaster
                     .grants([WriteFile, Compile, ReadFile, RunTests])
                     .confirm([Deploy])
-                    .delegates(Coder.grants([WriteFile, Compile]), Tester.grants([ReadFile, RunTests])),
+                    .delegates(
+                        Coder.grants([WriteFile, Compile]),
+                        Tester.grants([ReadFile, RunTests])
+                    ),
             )
     );
     team.check().expect("the team is well built");
@@ -90,7 +97,11 @@ use Verdict::{Failed, Passed};
 /// Reviews.
 #[agent]
 fn review(code: String) -> Verdict {
-    if code.is_empty() { Failed(vec!["nothing there".into()]) } else { Passed(code) }
+    if code.is_empty() {
+        Failed(vec!["nothing there".into()])
+    } else {
+        Passed(code)
+    }
 }
 
 /// Deploys.
@@ -126,8 +137,17 @@ fn captain(heard: Transcript<String>) -> String {
 
 pub(super) fn main() {
     let reporter = Reporter { to: "ann".into() };
-    let routed = branch!(Review, match verdict { Passed(p) => Deployer.run(p), Failed(f) => reporter.run(f) });
+    let routed = branch!(
+        Review,
+        match verdict {
+            Passed(p) => Deployer.run(p),
+            Failed(f) => reporter.run(f),
+        }
+    );
     let verdict = forum((Analyst, Analyst)).captain(Captain);
     let all = organisation(Db).then(verdict).then(routed);
-    assert_eq!(all.name(), "project > forum(analyst, analyst ► captain) > routed(review)");
+    assert_eq!(
+        all.name(),
+        "project > forum(analyst, analyst ► captain) > routed(review)"
+    );
 }

@@ -1,4 +1,10 @@
-#![deny(warnings, missing_docs, unreachable_pub, rust_2018_idioms, unused_qualifications)]
+#![deny(
+    warnings,
+    missing_docs,
+    unreachable_pub,
+    rust_2018_idioms,
+    unused_qualifications
+)]
 //! How calls are undone is said in plain Rust.
 
 use agents::{
@@ -151,7 +157,9 @@ pub async fn change_lead(
 }
 
 undo!(ChangeLead, |change| async move {
-    self.crm.restore(args.lead_id, change.previous, change.version).await
+    self.crm
+        .restore(args.lead_id, change.previous, change.version)
+        .await
 });
 
 /// Closes a lead.
@@ -191,6 +199,9 @@ pub(super) fn main() {
     }
     let send = SendEmail.into_tool();
     assert!(undo_tool(&send).is_none());
-    assert_eq!(send.spec().irreversible.as_deref(), Some("an email cannot be unsent"));
+    assert_eq!(
+        send.spec().irreversible.as_deref(),
+        Some("an email cannot be unsent")
+    );
     assert_eq!(send.spec().risk_level(), Risk::High);
 }
