@@ -36,7 +36,7 @@ const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
 /// Every kind of fact that a journal holds.
-const KINDS: [&str; 61] = [
+const KINDS: [&str; 62] = [
     "anew",
     "answer.planned",
     "answer.read",
@@ -75,6 +75,7 @@ const KINDS: [&str; 61] = [
     "finished",
     "found_out",
     "handed_off",
+    "instructed",
     "listed",
     "offered",
     "opened",
@@ -183,9 +184,9 @@ impl Counts {
 
     fn seldom(&self, each: u64) -> Vec<&str> {
         let of = |kind: &str| self.0.get(kind).copied().unwrap_or_default();
-        // The tools of generated runs attach nothing, and their conversations are short. `models/attachments.rs` has journals
-        // with attachments, and `runs/shortened.rs` has journals of conversations that are shortened.
-        let elsewhere = ["call.attached", "shortened"];
+        // The tools of generated runs attach nothing, their conversations are short, and nobody speaks to their agents.
+        // `models/attachments.rs`, `runs/shortened.rs` and `runs/steering.rs` have journals with these facts.
+        let elsewhere = ["call.attached", "instructed", "shortened"];
         let kinds = KINDS.into_iter().filter(|kind| !elsewhere.contains(kind));
         kinds.filter(|kind| of(kind) < each).collect()
     }
