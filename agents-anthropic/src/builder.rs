@@ -2,7 +2,7 @@
 
 use crate::{Anthropic, PromptCache, config::Config};
 use agents_core::model::Capabilities;
-use agents_http::{Credential, RawHook, RawReply, own_field};
+use agents_http::{Credential, Dialect, RawHook, RawReply, own_field};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -257,6 +257,25 @@ impl Anthropic {
     #[must_use]
     pub fn capable_of(self, capabilities: Capabilities) -> Self {
         self.set(|config| config.capabilities = capabilities)
+    }
+
+    /// Sets what the schemas of tools and answers may contain. By default, a tool's schema goes as it is, and an answer's schema in [`Dialect::ANTHROPIC`].
+    /// An answer's schema that the dialect cannot say is not sent, and that of a tool is sent as it is.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_anthropic as anthropic; }
+    /// use agents::anthropic::{Dialect, References, anthropic};
+    ///
+    /// let model = anthropic("my-model").schemas(Dialect { references: References::Inlined, ..Dialect::ANY });
+    /// # let _ = model;
+    /// ```
+    #[doc(alias = "strict", alias = "json_schema")]
+    #[must_use]
+    pub fn schemas(self, dialect: Dialect) -> Self {
+        self.set(|config| {
+            config.tool_dialect = dialect;
+            config.answer_dialect = dialect;
+        })
     }
 
     /// Sets how long to wait for the next byte; five minutes by default.

@@ -3,8 +3,8 @@
 use crate::{cache::PromptCache, names};
 use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Credential, Endpoint, Headers, KeyHeader, Limits, RawHook, Server,
-    TransportError,
+    Address, AddressError, Credential, Dialect, Endpoint, Headers, KeyHeader, Limits, RawHook,
+    Server, TransportError,
 };
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
@@ -43,6 +43,10 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
+    /// What the schemas of tools may contain.
+    pub(crate) tool_dialect: Dialect,
+    /// What the schemas of answers may contain.
+    pub(crate) answer_dialect: Dialect,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,
     /// Reason why a field that the program has set cannot be sent.
@@ -90,6 +94,8 @@ impl Config {
             capabilities: names::capabilities(&name),
             limits: Limits::default(),
             credential: None,
+            tool_dialect: Dialect::ANY,
+            answer_dialect: Dialect::ANTHROPIC,
             hook: None,
             refused: None,
             template: OnceLock::new(),
@@ -251,6 +257,8 @@ impl Clone for Config {
             capabilities,
             limits,
             credential,
+            tool_dialect,
+            answer_dialect,
             hook,
             refused,
             template: _,
@@ -271,6 +279,8 @@ impl Clone for Config {
             capabilities: *capabilities,
             limits: *limits,
             credential: credential.clone(),
+            tool_dialect: *tool_dialect,
+            answer_dialect: *answer_dialect,
             hook: hook.clone(),
             refused: refused.clone(),
             template: OnceLock::new(),

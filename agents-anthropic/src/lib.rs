@@ -41,10 +41,10 @@ mod client;
 mod config;
 mod messages;
 mod names;
-mod schema;
 
 pub use agents_http::{
-    Bundle, BundleStore, Credential, MemoryBundles, OAuth, RawReply, StoreError,
+    Bundle, BundleStore, Credential, Dialect, Keywords, MemoryBundles, OAuth, Objects, RawReply,
+    References, StoreError,
 };
 pub use builder::anthropic;
 pub use cache::PromptCache;

@@ -5,7 +5,7 @@ use crate::{
     config::{Config, KEY_HEADER},
 };
 use agents_core::model::Capabilities;
-use agents_http::{Credential, RawHook, RawReply, own_field};
+use agents_http::{Credential, Dialect, RawHook, RawReply, own_field};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -221,6 +221,22 @@ impl Gemini {
     #[must_use]
     pub fn capable_of(self, capabilities: Capabilities) -> Self {
         self.set(|config| config.capabilities = capabilities)
+    }
+
+    /// Sets what the schemas of tools and answers may contain. By default both go in [`Dialect::GEMINI`].
+    /// A schema that the dialect cannot say is sent as it is.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_gemini as gemini; }
+    /// use agents::gemini::{Dialect, References, gemini};
+    ///
+    /// let model = gemini("my-model").schemas(Dialect { references: References::Inlined, ..Dialect::GEMINI });
+    /// # let _ = model;
+    /// ```
+    #[doc(alias = "strict", alias = "json_schema")]
+    #[must_use]
+    pub fn schemas(self, dialect: Dialect) -> Self {
+        self.set(|config| config.dialect = dialect)
     }
 
     /// Sets how long to wait for the next byte; five minutes by default.

@@ -2,8 +2,8 @@
 
 use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Credential, Endpoint, Headers, KeyHeader, Limits, RawHook, Server,
-    TransportError,
+    Address, AddressError, Credential, Dialect, Endpoint, Headers, KeyHeader, Limits, RawHook,
+    Server, TransportError,
 };
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
@@ -36,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
+    /// What the schemas of tools and answers may contain.
+    pub(crate) dialect: Dialect,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,
     /// Reason why a field that the program has set cannot be sent.
@@ -95,6 +97,7 @@ impl Config {
             },
             limits: Limits::default(),
             credential: None,
+            dialect: Dialect::GEMINI,
             hook: None,
             refused: None,
             template: OnceLock::new(),
@@ -228,6 +231,7 @@ impl Clone for Config {
             capabilities,
             limits,
             credential,
+            dialect,
             hook,
             refused,
             template: _,
@@ -244,6 +248,7 @@ impl Clone for Config {
             capabilities: *capabilities,
             limits: *limits,
             credential: credential.clone(),
+            dialect: *dialect,
             hook: hook.clone(),
             refused: refused.clone(),
             template: OnceLock::new(),

@@ -40,7 +40,8 @@ mod content;
 mod schema;
 
 pub use agents_http::{
-    Bundle, BundleStore, Credential, MemoryBundles, OAuth, RawReply, StoreError,
+    Bundle, BundleStore, Credential, Dialect, Keywords, MemoryBundles, OAuth, Objects, RawReply,
+    References, StoreError,
 };
 pub use builder::gemini;
 pub use client::Gemini;

@@ -14,6 +14,10 @@
 //! A client may look its [`Credential`] up for each request, on behalf of the run that makes it: a secret, or a token of
 //! OAuth that is refreshed in time. No organisation gets the credential of another.
 //!
+//! # Schemas
+//!
+//! Servers take different parts of JSON Schema. A [`Dialect`] says which, as data, and rewrites a schema.
+//!
 //! # Speed
 //!
 //! No connection has a task of its own: whoever waits for a response moves its bytes. Free connections are kept, and
@@ -33,6 +37,7 @@ mod pool;
 mod raw;
 mod reply;
 mod route;
+mod schema;
 mod server;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -54,6 +59,7 @@ pub use reply::{
     Decoder, Ending, Format, Framing, Problem, Progress, Sink, Words, ask, error_text, excerpt,
     get_json, retry_after,
 };
+pub use schema::{Dialect, Keywords, Objects, References};
 pub use server::{Call, Endpoint, Server};
 
 /// Re-exports the crate `http`, whose types are part of this crate's interface.

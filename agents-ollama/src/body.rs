@@ -9,6 +9,7 @@
 use crate::config::RequestTemplate;
 use crate::tokens::at_least;
 use agents_core::model::{Media, Message, Request, ToolCall, prompted};
+use agents_http::Dialect;
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -46,6 +47,7 @@ enum CacheKey {
 /// Encodes the body of a request. Also returns the number of tokens that its messages have at least.
 pub(crate) fn body(
     template: &RequestTemplate,
+    dialect: &Dialect,
     request: &Request<'_>,
     mode: Mode,
     stream: bool,
@@ -58,6 +60,8 @@ pub(crate) fn body(
         } else {
             None
         };
+        let tools = tools.map(|tools| dialect.fit_tools(tools));
+        let tools = tools.as_deref();
         let size = head.len() + settings.len() + tools.map_or(0, str::len) + encoded.messages.len();
         let mut body = Vec::with_capacity(size + encoded.format.len() + 64);
         body.extend_from_slice(head);
@@ -74,7 +78,7 @@ pub(crate) fn body(
             // A model that has to follow a schema cannot call tools.
             Some(format) if !request.has_tools() => {
                 body.extend_from_slice(b",\"format\":");
-                json(&mut body, format);
+                json(&mut body, &dialect.fit_or_keep(format));
             }
             _ if mode == Mode::Constrained && request.has_tools() => {
                 body.extend_from_slice(b",\"format\":");

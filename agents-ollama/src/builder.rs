@@ -1,7 +1,7 @@
 //! Builder methods for the settings of a client.
 
 use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host};
-use agents_http::{Credential, RawHook, RawReply, own_field};
+use agents_http::{Credential, Dialect, RawHook, RawReply, own_field};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -192,6 +192,22 @@ impl Ollama {
     #[must_use]
     pub fn on_raw_reply(self, hook: impl Fn(&RawReply) + Send + Sync + 'static) -> Self {
         self.set(|config| config.hook = Some(RawHook::new(hook)))
+    }
+
+    /// Sets what the schemas of tools and answers may contain. By default both go as they are.
+    /// A schema that the dialect cannot say is sent as it is.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_ollama as ollama; }
+    /// use agents::ollama::{Dialect, References, ollama};
+    ///
+    /// let model = ollama("my-model").schemas(Dialect { references: References::Inlined, ..Dialect::ANY });
+    /// # let _ = model;
+    /// ```
+    #[doc(alias = "strict", alias = "json_schema")]
+    #[must_use]
+    pub fn schemas(self, dialect: Dialect) -> Self {
+        self.set(|config| config.dialect = dialect)
     }
 
     /// Sets how long to wait for the next byte; five minutes by default.

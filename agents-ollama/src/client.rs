@@ -158,7 +158,7 @@ impl Ollama {
         // A constrained reply is JSON around the answer, so its text is not streamed.
         let sink = if grammar { None } else { request.sink() };
 
-        let (body, sent) = body(template, request, mode, stream);
+        let (body, sent) = body(template, &self.config.dialect, request, mode, stream);
         let post = template.server.post(&template.chat, body);
         let post = post.with_hook(self.config.hook.as_ref());
         let credential = self.config.credential.as_ref();

@@ -7,7 +7,7 @@ use crate::{
 };
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, Credential, Endpoint, Headers, Limits, RawHook, Server, TransportError,
+    Address, Credential, Dialect, Endpoint, Headers, Limits, RawHook, Server, TransportError,
 };
 use serde_json::Value;
 use std::{
@@ -32,6 +32,8 @@ pub(crate) struct Config {
     pub(crate) headers: Headers,
     /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
+    /// What the schemas of tools and answers may contain.
+    pub(crate) dialect: Dialect,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,
     /// Reason why a field that the program has set cannot be sent.
@@ -68,6 +70,7 @@ impl Config {
             tools: ToolMode::Auto,
             headers: Headers::default(),
             credential: None,
+            dialect: Dialect::ANY,
             hook: None,
             refused: None,
             template: OnceLock::new(),
@@ -168,6 +171,7 @@ impl Clone for Config {
             tools,
             headers,
             credential,
+            dialect,
             hook,
             refused,
             template: _,
@@ -185,6 +189,7 @@ impl Clone for Config {
             tools: *tools,
             headers: headers.clone(),
             credential: credential.clone(),
+            dialect: *dialect,
             hook: hook.clone(),
             refused: refused.clone(),
             template: OnceLock::new(),

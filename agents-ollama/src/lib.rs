@@ -75,7 +75,8 @@ mod tool_support;
 mod wire;
 
 pub use agents_http::{
-    Bundle, BundleStore, Credential, MemoryBundles, OAuth, RawReply, StoreError,
+    Bundle, BundleStore, Credential, Dialect, Keywords, MemoryBundles, OAuth, Objects, RawReply,
+    References, StoreError,
 };
 pub use builder::ollama;
 pub use client::Ollama;

@@ -5,7 +5,7 @@ use crate::{
     config::{Api, Config},
 };
 use agents_core::model::Capabilities;
-use agents_http::{Credential, RawHook, RawReply, own_field};
+use agents_http::{Credential, Dialect, RawHook, RawReply, own_field};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -255,6 +255,33 @@ impl OpenAi {
     #[must_use]
     pub fn capable_of(self, capabilities: Capabilities) -> Self {
         self.set(|config| config.capabilities = capabilities)
+    }
+
+    /// Sets what the schemas of tools and answers may contain, for a server that takes less of JSON Schema than OpenAI.
+    ///
+    /// By default, a tool's schema goes as it is, and so does an answer's. An answer's schema is `strict` if all of its
+    /// fields are required ([`Dialect::OPENAI`]). A schema that the dialect cannot say is sent as it is.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_openai as openai; }
+    /// use agents::openai::{Dialect, Keywords, References, openai};
+    ///
+    /// // A server that follows no references, and refuses `format`.
+    /// let dialect = Dialect {
+    ///     keywords: Keywords::Without(&["format"]),
+    ///     references: References::Inlined,
+    ///     ..Dialect::ANY
+    /// };
+    /// let model = openai("kimi-k3").base_url("http://localhost:8000/v1").schemas(dialect);
+    /// # let _ = model;
+    /// ```
+    #[doc(alias = "strict", alias = "json_schema")]
+    #[must_use]
+    pub fn schemas(self, dialect: Dialect) -> Self {
+        self.set(|config| {
+            config.tool_dialect = dialect;
+            config.answer_dialect = dialect;
+        })
     }
 
     /// Sets how long to wait for the next byte; five minutes by default.

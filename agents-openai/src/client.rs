@@ -53,8 +53,8 @@ impl Model for OpenAi {
             return Err(ModelError::new(Kind::Setup, message));
         }
         let body = match is_responses {
-            true => responses::body(template, &request, able, stream),
-            false => chat::body(template, &request, able, stream),
+            true => responses::body(template, &self.config, &request, stream),
+            false => chat::body(template, &self.config, &request, stream),
         };
         let call = template.server.post(&template.endpoint, body);
         let call = call.with_hook(self.config.hook.as_ref());

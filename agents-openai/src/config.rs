@@ -2,7 +2,8 @@
 
 use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Credential, Endpoint, Headers, Limits, RawHook, Server, TransportError,
+    Address, AddressError, Credential, Dialect, Endpoint, Headers, Limits, RawHook, Server,
+    TransportError,
 };
 use serde_json::Value;
 use std::{env, sync::OnceLock};
@@ -27,6 +28,10 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
+    /// What the schemas of tools may contain.
+    pub(crate) tool_dialect: Dialect,
+    /// What the schemas of answers may contain.
+    pub(crate) answer_dialect: Dialect,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,
     /// Reason why a field that the program has set cannot be sent.
@@ -112,6 +117,8 @@ impl Config {
             },
             limits: Limits::default(),
             credential: None,
+            tool_dialect: Dialect::ANY,
+            answer_dialect: Dialect::OPENAI,
             hook: None,
             refused: None,
             template: OnceLock::new(),
@@ -274,6 +281,8 @@ impl Clone for Config {
             capabilities,
             limits,
             credential,
+            tool_dialect,
+            answer_dialect,
             hook,
             refused,
             template: _,
@@ -291,6 +300,8 @@ impl Clone for Config {
             capabilities: *capabilities,
             limits: *limits,
             credential: credential.clone(),
+            tool_dialect: *tool_dialect,
+            answer_dialect: *answer_dialect,
             hook: hook.clone(),
             refused: refused.clone(),
             template: OnceLock::new(),

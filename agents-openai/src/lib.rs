@@ -56,7 +56,8 @@ mod responses;
 mod schema;
 
 pub use agents_http::{
-    Bundle, BundleStore, Credential, MemoryBundles, OAuth, RawReply, StoreError,
+    Bundle, BundleStore, Credential, Dialect, Keywords, MemoryBundles, OAuth, Objects, RawReply,
+    References, StoreError,
 };
 pub use builder::openai;
 pub use chat::ChatReply;

@@ -12,11 +12,9 @@ use super::{
     PROVIDER,
     order::{Piece, Place, pieces},
 };
-use crate::{
-    config::{Config, RequestTemplate},
-    schema,
-};
+use crate::config::{Config, RequestTemplate};
 use agents_core::model::{Content, Media, Message, Reply, Request, Thinking, ToolCall, prompted};
+use agents_http::Dialect;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
@@ -26,6 +24,8 @@ use serde_json::{Value, json, value::RawValue};
 struct Encoded {
     /// Declarations of the tools that the last request offered, in the JSON of the run.
     declared: String,
+    /// Dialect of the schemas in them.
+    dialect: Option<Dialect>,
     /// Declarations of the tools that the last request offered, in the JSON of the server, without the last bracket;
     /// empty if the prompt describes the tools.
     tools: Vec<u8>,
@@ -58,7 +58,7 @@ pub(crate) fn body(
     paused: Option<&Reply>,
 ) -> Vec<u8> {
     request.history().wire(|encoded: &mut Encoded, messages| {
-        encoded.encode_new(request, messages, config.capabilities.tools);
+        encoded.encode_new(request, messages, config);
         let begun = encoded.begun(paused);
         let Encoded {
             system,
@@ -131,7 +131,7 @@ fn put_output(body: &mut Vec<u8>, config: &Config, request: &Request<'_>) {
         .format()
         .filter(|_| config.capabilities.structured_output);
     let mut output = config.output.clone();
-    if let Some(schema) = format.and_then(schema::strict) {
+    if let Some(schema) = format.and_then(|format| config.answer_dialect.fit(format)) {
         let format = json!({ "type": "json_schema", "schema": schema });
         output.insert("format".into(), format);
     }
@@ -144,9 +144,11 @@ fn put_output(body: &mut Vec<u8>, config: &Config, request: &Request<'_>) {
 impl Encoded {
     /// Encodes the messages that are new since the last request. It starts over if the kept bytes were made for other
     /// tools that the prompt describes, or cover more messages than there are.
-    fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], takes_tools: bool) {
+    fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], config: &Config) {
+        let takes_tools = config.capabilities.tools;
         let declared = request.tools_json().unwrap_or_default();
-        let has_changed = self.declared != declared && request.has_tools();
+        let has_changed = (self.declared != declared || self.dialect != Some(config.tool_dialect))
+            && request.has_tools();
         let is_prompted = !takes_tools;
         if self.is_prompted != is_prompted
             || (is_prompted && has_changed)
@@ -159,9 +161,10 @@ impl Encoded {
         }
         if has_changed {
             declared.clone_into(&mut self.declared);
+            self.dialect = Some(config.tool_dialect);
             self.tools.clear();
             if takes_tools {
-                put_tools(&mut self.tools, request);
+                put_tools(&mut self.tools, request, &config.tool_dialect);
             }
         }
         let mut new = &messages[self.message_count..];
@@ -329,13 +332,13 @@ impl Encoded {
     }
 }
 
-fn put_tools(out: &mut Vec<u8>, request: &Request<'_>) {
+fn put_tools(out: &mut Vec<u8>, request: &Request<'_>, dialect: &Dialect) {
     for tool in request.tools() {
         out.push(if out.is_empty() { b'[' } else { b',' });
         field(out, b"{\"name\":", &tool.name);
         field(out, b",\"description\":", &tool.description);
         out.extend_from_slice(b",\"input_schema\":");
-        put(out, &tool.input_schema);
+        put(out, &dialect.fit_or_keep(&tool.input_schema));
         out.push(b'}');
     }
 }

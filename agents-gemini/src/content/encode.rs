@@ -17,6 +17,7 @@ use crate::{
     schema,
 };
 use agents_core::model::{Content, Media, Message, Request, Thinking, ToolCall, prompted};
+use agents_http::Dialect;
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 
@@ -28,6 +29,8 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 struct Encoded {
     /// Declarations of the tools that the last request offered, in the JSON of the run.
     declared: String,
+    /// Dialect of the schemas in them.
+    dialect: Option<Dialect>,
     /// Declarations of the tools that the last request offered, in the JSON of the server; empty if the prompt
     /// describes the tools.
     tools: Vec<u8>,
@@ -134,7 +137,10 @@ fn put_generation(
     };
     let mut generation = config.generation.clone();
     generation.insert("responseMimeType".into(), "application/json".into());
-    generation.insert("responseJsonSchema".into(), schema::supported(format));
+    generation.insert(
+        "responseJsonSchema".into(),
+        config.dialect.fit_or_keep(format).into_owned(),
+    );
     body.extend_from_slice(b",\"generationConfig\":");
     put(body, &generation);
 }
@@ -144,7 +150,8 @@ impl Encoded {
     /// tools that the prompt describes, for another kind of model, or for more messages than there are.
     fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], config: &Config) {
         let declared = request.tools_json().unwrap_or_default();
-        let has_changed = self.declared != declared && request.has_tools();
+        let has_changed = (self.declared != declared || self.dialect != Some(config.dialect))
+            && request.has_tools();
         let is_prompted = !config.capabilities.tools;
         if self.is_prompted != is_prompted
             || self.is_new != config.is_new
@@ -157,11 +164,12 @@ impl Encoded {
                 ..Encoded::default()
             };
         }
-        if self.declared != declared && request.has_tools() {
+        if has_changed {
             declared.clone_into(&mut self.declared);
+            self.dialect = Some(config.dialect);
             self.tools.clear();
             if !is_prompted {
-                put_declarations(&mut self.tools, request);
+                put_declarations(&mut self.tools, request, &config.dialect);
             }
         }
         match is_prompted {
@@ -381,12 +389,12 @@ impl Encoded {
     }
 }
 
-fn put_declarations(out: &mut Vec<u8>, request: &Request<'_>) {
+fn put_declarations(out: &mut Vec<u8>, request: &Request<'_>, dialect: &Dialect) {
     for tool in request.tools() {
         out.push(if out.is_empty() { b'[' } else { b',' });
         field(out, b"{\"name\":", &tool.name);
         field(out, b",\"description\":", &tool.description);
-        if let Some(schema) = schema::of_parameters(&tool.input_schema) {
+        if let Some(schema) = schema::of_parameters(&tool.input_schema, dialect) {
             out.extend_from_slice(b",\"parametersJsonSchema\":");
             put(out, &schema);
         }

@@ -9,6 +9,7 @@ use agents_core::model::{
 };
 use agents_gemini::gemini;
 use agents_http::testing::{Answer, Server};
+use agents_http::{Dialect, Keywords, References};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -472,4 +473,51 @@ fn debug_shows_the_settings_and_no_secrets() {
     ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
+}
+
+#[tokio::test]
+async fn schemas_of_tools_and_answers_in_a_dialect_that_the_program_sets() {
+    let dialect = Dialect {
+        keywords: Keywords::Without(&["required"]),
+        references: References::Inlined,
+        ..Dialect::ANY
+    };
+    let list = json!({ "type": "object", "properties": { "next": { "$ref": "#/$defs/List" } } });
+    let schema = json!({
+        "type": "object",
+        "properties": { "x": { "$ref": "#/$defs/Size" }, "list": { "$ref": "#/$defs/List" } },
+        "required": ["x"],
+        "$defs": { "Size": { "type": "integer" }, "List": list },
+    });
+    let fitted = json!({
+        "type": "object",
+        "properties": { "x": { "type": "integer" }, "list": { "$ref": "#/$defs/List" } },
+        "$defs": { "List": list },
+    });
+    let arguments = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+    let (history, tools) = (History::from(vec![user("hi")]), tools());
+    let request = || {
+        Request::new(&history)
+            .with_tools(&tools)
+            .with_format(&schema)
+    };
+    let server = replies(Answer::json(200, HELLO)).await;
+    // What was encoded for one client of a conversation is not sent by another one.
+    let model = client(&server);
+    for model in [model.clone(), model.clone().schemas(dialect), model] {
+        model.chat(request()).await.unwrap();
+    }
+    let bodies = bodies(&server);
+    let tool = |body: &Value| {
+        body.pointer("/tools/0/functionDeclarations/0/parametersJsonSchema")
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(tool(&bodies[1]), arguments);
+    assert_eq!(
+        bodies[1].pointer("/generationConfig/responseJsonSchema"),
+        Some(&fitted)
+    );
+    assert_eq!(tool(&bodies[0])["required"], json!(["path"]));
+    assert_eq!(bodies[2], bodies[0]);
 }

@@ -5,7 +5,7 @@ use agents_core::{
     Agent, AgentBuilder,
     model::{Content, History, Media, Message, Model, Request},
 };
-use agents_ollama::{Ollama, ToolMode, ollama};
+use agents_ollama::{Dialect, Keywords, Ollama, References, ToolMode, ollama};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -451,4 +451,38 @@ async fn other_fields_are_sent_and_those_of_the_client_are_refused() {
         );
         assert_eq!(server.seen().len(), 0);
     }
+}
+
+#[tokio::test]
+async fn schemas_of_tools_and_answers_in_a_dialect_that_the_program_sets() {
+    let dialect = Dialect {
+        keywords: Keywords::Without(&["required"]),
+        references: References::Inlined,
+        ..Dialect::ANY
+    };
+    let schema = json!({ "$ref": "#/$defs/Size", "$defs": { "Size": { "type": "integer" } } });
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let (history, tools) = (history([user("hi")]), tools());
+    let offer = || Request::new(&history).with_tools(&tools);
+    let (plain, fitted) = (server.model(), server.model().schemas(dialect));
+    plain.chat(offer()).await.unwrap();
+    fitted.chat(offer()).await.unwrap();
+    let request = Request::new(&history).with_format(&schema);
+    fitted.chat(request).await.unwrap();
+    let bodies = server.bodies();
+    let bodies: Vec<Value> = bodies
+        .iter()
+        .map(|body| serde_json::from_str(body).unwrap())
+        .collect();
+    let arguments = |body: usize| bodies[body]["tools"][0]["function"]["parameters"].clone();
+    let mut expected = arguments(0);
+    assert!(
+        expected
+            .as_object_mut()
+            .unwrap()
+            .remove("required")
+            .is_some()
+    );
+    assert_eq!(arguments(1), expected);
+    assert_eq!(bodies[2]["format"], json!({ "type": "integer" }));
 }

@@ -8,7 +8,7 @@
 
 use super::{PROVIDER, reasoning};
 use crate::{
-    config::RequestTemplate,
+    config::{Config, RequestTemplate},
     json::{arguments, field, id, name, put},
     schema,
 };
@@ -31,10 +31,11 @@ struct Encoded {
 /// Encodes the body of a request as JSON.
 pub(crate) fn body(
     template: &RequestTemplate,
+    config: &Config,
     request: &Request<'_>,
-    able: Capabilities,
     stream: bool,
 ) -> Vec<u8> {
+    let able = config.capabilities;
     request.history().wire(|encoded: &mut Encoded, messages| {
         encoded.encode_new(request, messages, able);
         let RequestTemplate { head, settings, .. } = template;
@@ -43,6 +44,8 @@ pub(crate) fn body(
         } else {
             None
         };
+        let tools = tools.map(|tools| config.tool_dialect.fit_tools(tools));
+        let tools = tools.as_deref();
         let size = head.len() + settings.len() + tools.map_or(0, str::len) + encoded.messages.len();
         let mut body = Vec::with_capacity(size + 128);
         body.extend_from_slice(head);
@@ -60,7 +63,9 @@ pub(crate) fn body(
         body.extend_from_slice(encoded.messages.strip_suffix(b",").unwrap_or_default());
         body.push(b']');
         let format = request.format().filter(|_| able.structured_output);
-        if let Some(format) = format.and_then(schema::response_format) {
+        if let Some(format) =
+            format.and_then(|format| schema::response_format(format, &config.answer_dialect))
+        {
             body.extend_from_slice(b",\"response_format\":");
             put(&mut body, &format);
         }

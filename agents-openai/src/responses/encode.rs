@@ -3,11 +3,11 @@
 
 use super::{CALL, MESSAGE, PROVIDER};
 use crate::{
-    config::RequestTemplate,
+    config::{Config, RequestTemplate},
     json::{arguments, field, id, name, put},
     schema,
 };
-use agents_core::model::{Capabilities, Content, Media, Message, Request, Thinking, ToolCall};
+use agents_core::model::{Content, Media, Message, Request, Thinking, ToolCall};
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
@@ -16,7 +16,7 @@ use serde_json::{json, value::RawValue};
 struct Encoded {
     message_count: usize,
     items: Vec<u8>,
-    /// Declarations of the tools in the JSON of the run; `tools` has them in that of the server.
+    /// Declarations of the tools in the JSON of Chat Completions; `tools` has them in that of the server.
     declared: String,
     tools: String,
 }
@@ -24,10 +24,11 @@ struct Encoded {
 /// Encodes the body of a request as JSON.
 pub(crate) fn body(
     template: &RequestTemplate,
+    config: &Config,
     request: &Request<'_>,
-    able: Capabilities,
     stream: bool,
 ) -> Vec<u8> {
+    let able = config.capabilities;
     request.history().wire(|encoded: &mut Encoded, messages| {
         if encoded.message_count > messages.len() {
             *encoded = Encoded::default();
@@ -42,9 +43,10 @@ pub(crate) fn body(
         body.extend_from_slice(if stream { b"true" } else { b"false" });
         body.extend_from_slice(settings);
         if let Some(declared) = request.tools_json() {
+            let declared = config.tool_dialect.fit_tools(declared);
             if encoded.declared != declared {
-                declared.clone_into(&mut encoded.declared);
-                encoded.tools = flat(declared);
+                encoded.tools = flat(&declared);
+                encoded.declared = declared.into_owned();
             }
             body.extend_from_slice(template.tool_settings.as_bytes());
             body.extend_from_slice(b",\"tools\":");
@@ -63,7 +65,7 @@ pub(crate) fn body(
             body.push(b']');
         }
         let format = request.format().filter(|_| able.structured_output);
-        if let Some((schema, strict)) = format.and_then(schema::object) {
+        if let Some((schema, strict)) = format.and_then(|format| schema::object(format, &config.answer_dialect)) {
             let format =
                 json!({ "type": "json_schema", "name": "answer", "strict": strict, "schema": schema });
             body.extend_from_slice(b",\"text\":");

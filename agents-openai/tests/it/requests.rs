@@ -7,6 +7,7 @@ use agents_core::model::{
     Capabilities, Content, History, Media, Message, Model, Request, Thinking,
 };
 use agents_http::testing::{Answer, Server};
+use agents_http::{Dialect, Keywords, References};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -351,4 +352,82 @@ async fn debug_shows_the_settings_and_no_secrets() {
     ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
+}
+
+#[tokio::test]
+async fn schemas_of_tools_and_answers_in_a_dialect_that_the_program_sets() {
+    let dialect = Dialect {
+        keywords: Keywords::Without(&["required"]),
+        references: References::Inlined,
+        ..Dialect::ANY
+    };
+    let list = json!({ "type": "object", "properties": { "next": { "$ref": "#/$defs/List" } } });
+    let schema = json!({
+        "type": "object",
+        "properties": { "x": { "$ref": "#/$defs/Size" }, "list": { "$ref": "#/$defs/List" } },
+        "required": ["x"],
+        "$defs": { "Size": { "type": "integer" }, "List": list },
+    });
+    let fitted = json!({
+        "type": "object",
+        "properties": { "x": { "type": "integer" }, "list": { "$ref": "#/$defs/List" } },
+        "$defs": { "List": list },
+    });
+    let arguments = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+    let (history, tools) = (History::from(vec![user("hi")]), tools());
+    let request = || {
+        Request::new(&history)
+            .with_tools(&tools)
+            .with_format(&schema)
+    };
+    let server = replies(Answer::json(200, HELLO)).await;
+    // What was encoded for one client of a conversation is not sent by another one.
+    let model = client(&server);
+    for model in [model.clone(), model.clone().schemas(dialect), model] {
+        model.chat(request()).await.unwrap();
+    }
+    let bodies = bodies(&server);
+    let tool = |body: &Value| {
+        body.pointer("/tools/0/function/parameters")
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(tool(&bodies[1]), arguments);
+    assert_eq!(
+        bodies[1].pointer("/response_format/json_schema/schema"),
+        Some(&fitted)
+    );
+    assert_eq!(tool(&bodies[0])["required"], json!(["path"]));
+    assert_eq!(bodies[2], bodies[0]);
+    assert_eq!(bodies[1]["response_format"]["json_schema"]["strict"], false);
+
+    // The other protocol, with strict schemas in which no reference is left.
+    let strict = Dialect {
+        references: References::Inlined,
+        ..Dialect::OPENAI
+    };
+    let schema = json!({
+        "type": "object", "properties": { "x": { "$ref": "#/$defs/Size" } }, "required": ["x"],
+        "$defs": { "Size": { "type": "integer" } },
+    });
+    let request = Request::new(&history)
+        .with_tools(&tools)
+        .with_format(&schema);
+    let server = replies(Answer::json(200, &crate::responses::document())).await;
+    let model = client(&server).responses().schemas(strict);
+    model.chat(request).await.unwrap();
+    let body = crate::bodies(&server).remove(0);
+    assert_eq!(
+        body["tools"][0]["parameters"]["additionalProperties"],
+        false
+    );
+    let format = &body["text"]["format"];
+    assert_eq!(format["strict"], true);
+    assert_eq!(
+        format["schema"],
+        json!({
+            "type": "object", "properties": { "x": { "type": "integer" } }, "required": ["x"],
+            "additionalProperties": false,
+        })
+    );
 }

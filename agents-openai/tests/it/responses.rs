@@ -26,7 +26,7 @@ fn response(status: &str, output: Value) -> Value {
     json!({ "id": "resp_1", "status": status, "output": output, "error": null, "incomplete_details": null, "usage": usage })
 }
 
-fn document() -> String {
+pub(crate) fn document() -> String {
     response("completed", items()).to_string()
 }
 

@@ -1,0 +1,252 @@
+#![allow(clippy::unwrap_used)]
+
+use super::{Dialect, Keywords, References};
+use serde_json::{Value, json};
+
+const INLINED: Dialect = Dialect {
+    references: References::Inlined,
+    ..Dialect::ANY
+};
+
+fn object(properties: Value) -> Value {
+    json!({ "type": "object", "properties": properties })
+}
+
+#[test]
+fn any_dialect_takes_every_schema_as_it_is() {
+    for schema in [
+        json!(true),
+        json!({ "$ref": "#/nowhere", "x-own": [1] }),
+        object(json!({ "x": false })),
+    ] {
+        assert_eq!(Dialect::ANY.fit(&schema), Some(schema));
+    }
+}
+
+#[test]
+fn a_definition_that_is_used_twice_is_inlined_twice() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "from": { "$ref": "#/definitions/Person" },
+            "to": { "type": "array", "items": { "$ref": "#/definitions/Person" } },
+            // A field of this name is no definition.
+            "definitions": { "anyOf": [{ "$ref": "#/definitions/Name" }, { "type": "null" }] },
+        },
+        "definitions": {
+            "Person": { "type": "object", "properties": { "name": { "$ref": "#/definitions/Name" } } },
+            "Name": { "type": "string" },
+        },
+    });
+    let person = object(json!({ "name": { "type": "string" } }));
+    let expected = object(json!({
+        "from": person,
+        "to": { "type": "array", "items": person },
+        "definitions": { "anyOf": [{ "type": "string" }, { "type": "null" }] },
+    }));
+    assert_eq!(INLINED.fit(&schema), Some(expected));
+}
+
+#[test]
+fn a_recursive_reference_stays_with_its_definition() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "tree": { "description": "The tree.", "$ref": "#/$defs/Tree" },
+            "name": { "$ref": "#/$defs/Name" },
+        },
+        "$defs": {
+            "Name": { "type": "string" },
+            "Unused": { "$ref": "#/$defs/Unused" },
+            "Tree": object(json!({ "name": { "$ref": "#/$defs/Name" }, "leaf": { "$ref": "#/$defs/Leaf" } })),
+            "Leaf": object(json!({ "parent": { "$ref": "#/$defs/Tree" } })),
+        },
+    });
+    let expected = json!({
+        "type": "object",
+        "properties": { "tree": { "$ref": "#/$defs/Tree" }, "name": { "type": "string" } },
+        "$defs": {
+            "Tree": object(json!({ "name": { "type": "string" }, "leaf": { "$ref": "#/$defs/Leaf" } })),
+            "Leaf": object(json!({ "parent": { "$ref": "#/$defs/Tree" } })),
+        },
+    });
+    assert_eq!(INLINED.fit(&schema), Some(expected));
+
+    // A schema within itself, and a reference to nothing.
+    for name in ["#", "#/definitions/Nobody", "other.json#/a"] {
+        let schema = object(json!({ "next": { "$ref": name } }));
+        assert_eq!(INLINED.fit(&schema), Some(schema));
+    }
+    let finite = Dialect {
+        recursion: false,
+        ..INLINED
+    };
+    assert_eq!(finite.fit(&schema), None);
+    // What is not used does no harm.
+    let unused = json!({ "type": "string", "$defs": { "Unused": { "$ref": "#/$defs/Unused" } } });
+    assert_eq!(finite.fit(&unused), Some(json!({ "type": "string" })));
+}
+
+#[test]
+fn keywords_beside_a_reference_join_those_of_the_definition() {
+    let person = json!({ "type": "object", "title": "Person", "description": "A person." });
+    let inlined = |beside: Value| {
+        let mut schema = object(json!({ "x": beside }));
+        schema["properties"]["x"]["$ref"] = "#/definitions/Person".into();
+        schema["definitions"]["Person"] = person.clone();
+        INLINED.fit(&schema).unwrap()["properties"]["x"].clone()
+    };
+    assert_eq!(
+        inlined(json!({ "description": "Who pays.", "minProperties": 1 })),
+        json!({ "type": "object", "title": "Person", "description": "Who pays.", "minProperties": 1 }),
+    );
+    // Neither of two demands is lost.
+    assert_eq!(
+        inlined(json!({ "type": ["object", "null"], "title": "Payer" })),
+        json!({ "allOf": [
+            { "type": "object", "title": "Payer", "description": "A person." },
+            { "type": ["object", "null"] },
+        ] }),
+    );
+}
+
+#[test]
+fn definitions_that_double_each_other_do_not_fill_the_memory() {
+    let mut schema = json!({ "$ref": "#/$defs/d0" });
+    for level in 0..64 {
+        let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
+        schema["$defs"][format!("d{level}")] = object(json!({ "left": next, "right": next }));
+    }
+    schema["$defs"]["d64"] = json!({ "type": "string" });
+    let fitted = INLINED.fit(&schema).unwrap();
+    let text = fitted.to_string();
+    assert!(text.len() < 4 * 1024 * 1024, "{}", text.len());
+    // Each reference that is left leads somewhere.
+    for rest in text.split("{\"$ref\":\"#").skip(1) {
+        let pointer = rest.split('"').next().unwrap();
+        assert!(fitted.pointer(pointer).is_some(), "{pointer}");
+    }
+}
+
+#[test]
+fn a_keyword_that_a_server_does_not_know_is_replaced_or_left_out() {
+    let dialect = Dialect {
+        keywords: Keywords::Without(&["definitions", "oneOf", "const", "allOf", "default"]),
+        ..Dialect::ANY
+    };
+    let schema = json!({
+        "type": "object",
+        "default": {},
+        "properties": {
+            // A field of this name is no keyword.
+            "default": { "oneOf": [{ "const": "a" }, { "type": "null", "default": null }] },
+            "tag": { "allOf": [{ "$ref": "#/definitions/Tag" }] },
+        },
+        "definitions": { "Tag": { "type": "string" } },
+    });
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "default": { "anyOf": [{ "enum": ["a"] }, { "type": "null" }] },
+            "tag": { "$ref": "#/$defs/Tag" },
+        },
+        "$defs": { "Tag": { "type": "string" } },
+    });
+    assert_eq!(dialect.fit(&schema), Some(expected));
+}
+
+#[test]
+fn tools_that_a_dialect_cannot_say_stay_as_they_are() {
+    let tools = json!([
+        { "type": "function", "function": { "name": "a", "parameters": { "type": "object", "properties": {} } } },
+        { "type": "function", "function": { "name": "b", "parameters": { "type": "object" } } },
+    ]);
+    let fitted: Value =
+        serde_json::from_str(&Dialect::OPENAI.fit_tools(&tools.to_string())).unwrap();
+    assert_eq!(
+        fitted[0]["function"]["parameters"]["additionalProperties"],
+        false
+    );
+    assert_eq!(fitted[1], tools[1]);
+    assert_eq!(Dialect::OPENAI.fit_tools("no JSON"), "no JSON");
+}
+
+#[test]
+fn a_schema_is_closed_at_every_level_and_loses_what_the_server_refuses() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {
+            "score": { "type": "integer", "minimum": 0, "format": "int64" },
+            "when": { "type": "string", "format": "date" },
+            "tag": { "description": "A tag.", "allOf": [{ "$ref": "#/definitions/Tag" }] },
+            "kind": { "oneOf": [{ "type": "string", "enum": ["a"] }, { "type": "null" }] },
+        },
+        "required": ["score"],
+        "definitions": { "Tag": { "type": "object", "properties": { "name": { "type": ["string", "null"] } } } },
+    });
+    let expect = json!({
+        "type": "object",
+        "properties": {
+            "score": { "type": "integer" },
+            "when": { "type": "string", "format": "date" },
+            "tag": { "$ref": "#/definitions/Tag" },
+            "kind": { "anyOf": [{ "type": "string", "enum": ["a"] }, { "type": "null" }] },
+        },
+        "required": ["score"],
+        "additionalProperties": false,
+        "definitions": { "Tag": {
+            "type": "object", "properties": { "name": { "type": ["string", "null"] } }, "additionalProperties": false,
+        } },
+    });
+    assert_eq!(Dialect::ANTHROPIC.fit(&schema).unwrap(), expect);
+}
+
+#[test]
+fn schemas_that_the_server_cannot_hold_a_model_to() {
+    let list = json!({ "type": "object", "properties": { "next": { "$ref": "#/$defs/List" } } });
+    for schema in [
+        json!({ "type": "integer" }),
+        json!({ "type": "object" }),
+        json!({ "type": "object", "properties": {}, "additionalProperties": true }),
+        object(json!({ "x": true })),
+        object(json!({ "x": { "description": "Anything." } })),
+        object(json!({ "x": { "type": "array" } })),
+        object(json!({ "x": { "type": "object", "additionalProperties": { "type": "string" } } })),
+        json!({ "type": "object", "properties": { "x": { "$ref": "#/$defs/List" } }, "$defs": { "List": list } }),
+    ] {
+        assert_eq!(Dialect::ANTHROPIC.fit(&schema), None, "{schema}");
+    }
+}
+
+#[test]
+fn a_schema_keeps_what_gemini_knows() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {
+            "score": { "type": "integer", "minimum": 0, "format": "uint32", "default": 1 },
+            "code": { "type": "string", "pattern": "^a", "minLength": 2 },
+            "kind": { "const": "a" },
+            "any": true,
+            "tag": { "description": "A tag.", "allOf": [{ "$ref": "#/definitions/Tag" }] },
+            "rest": { "type": "object", "additionalProperties": { "type": "string", "maxLength": 3 } },
+        },
+        "required": ["score"],
+        "definitions": { "Tag": { "type": ["string", "null"] } },
+    });
+    let expect = json!({
+        "type": "object",
+        "properties": {
+            "score": { "type": "integer", "minimum": 0 },
+            "code": { "type": "string" },
+            "kind": { "enum": ["a"] },
+            "any": {},
+            "tag": { "$ref": "#/$defs/Tag" },
+            "rest": { "type": "object", "additionalProperties": { "type": "string" } },
+        },
+        "required": ["score"],
+        "$defs": { "Tag": { "type": ["string", "null"] } },
+    });
+    assert_eq!(Dialect::GEMINI.fit(&schema).unwrap(), expect);
+}
