@@ -1,11 +1,14 @@
 //! Questions to the user, as a tool.
 
-use super::{Effects, ReadError, Tool, ToolContext, ToolName, ToolSpec, schema_of, wording};
+use super::{Effects, ReadError, Tool, ToolContext, ToolSpec, schema_of, wording};
 use crate::{Json, reader::Schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::{fmt, marker::PhantomData, time::Duration};
+
+/// Name by which the model calls the tool.
+const NAME: &str = "ask_user";
 
 /// Tool by which an agent asks the user a question. The run waits for the answer, which is a `T`.
 ///
@@ -185,7 +188,7 @@ where
             "properties": { "question": question },
             "required": ["question"],
         });
-        let mut spec = ToolSpec::new(Self::NAME, wording::ASK_USER, Effects::Reads, input)
+        let mut spec = ToolSpec::new(NAME, wording::ASK_USER, Effects::Reads, input)
             .output_schema(Some(schema.clone()))
             .effect_description(wording::ASKS);
         spec.answers = Some(Box::new(AnswerForm {
@@ -229,10 +232,6 @@ where
         self.spec.description = description.into().into();
         self
     }
-}
-
-impl<T> ToolName for Ask<T> {
-    const NAME: &'static str = "ask_user";
 }
 
 impl<T> Tool for Ask<T>
