@@ -10,7 +10,6 @@
     clippy::uninlined_format_args,
     clippy::redundant_closure_for_method_calls,
     clippy::ptr_arg,
-    clippy::non_minimal_cfg,
     reason = "users may write so, and the macros take it"
 )]
 
