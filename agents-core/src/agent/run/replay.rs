@@ -36,9 +36,10 @@ impl<A: Agent> Run<'_, A> {
     /// payer("Pay the bills.").run("The water bill").model(model).journal(journal.clone()).await?;
     ///
     /// let recorded = Recorded::of(journal.entries())?;
-    /// payer("Pay the bills.").run(recorded.input()?).replay(&recorded).await?; // nothing is paid
+    /// let bill: String = recorded.input()?;
+    /// payer("Pay the bills.").run(&*bill).replay(&recorded).await?; // nothing is paid
     ///
-    /// let difference = payer("Pay all bills.").run(recorded.input()?).replay(&recorded).await.unwrap_err();
+    /// let difference = payer("Pay all bills.").run(&*bill).replay(&recorded).await.unwrap_err();
     /// assert_eq!(
     ///     difference.to_string(),
     ///     "request 1 differs from the recording in message 1: recorded `Pay the bills.`, now `Pay all bills.` (fact 2)"
