@@ -43,9 +43,9 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
-    /// What the schemas of tools may contain.
+    /// Dialect of the schemas of tools: what they may contain.
     pub(crate) tool_dialect: Dialect,
-    /// What the schemas of answers may contain.
+    /// Dialect of the schemas of answers: what they may contain.
     pub(crate) answer_dialect: Dialect,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,

@@ -205,7 +205,7 @@ pub(crate) const BUDGET: &[&str] = &[
 /// `context = trim(..)`, `context = compact(..)`
 pub(crate) const CONTEXTS: &[&str] = &["compact", "trim"];
 
-/// What stands in `trim(..)` and in `compact(..)`.
+/// Keys of `trim(..)` and `compact(..)`.
 pub(crate) const CONTEXT: &[&str] = &["at", "by", "window"];
 
 /// `#[skill(..)]`

@@ -32,7 +32,7 @@ pub(crate) struct Config {
     pub(crate) headers: Headers,
     /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
-    /// What the schemas of tools and answers may contain.
+    /// Dialect of the schemas of tools and answers: what they may contain.
     pub(crate) dialect: Dialect,
     /// Code that is given each reply as it arrives.
     pub(crate) hook: Option<RawHook>,

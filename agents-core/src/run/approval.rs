@@ -83,7 +83,7 @@ pub struct ApprovalRequest {
 pub struct Question {
     /// Question in words, as the model wrote it.
     pub text: String,
-    /// What may be answered: the schema, the default and the time to answer.
+    /// Form of the answers: their schema, the default and the time to answer.
     pub form: AnswerForm,
 }
 

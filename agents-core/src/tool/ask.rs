@@ -54,7 +54,7 @@ pub struct Ask<T> {
     answers: PhantomData<fn() -> T>,
 }
 
-/// What may be answered to a question: the schema of the answers, the default and the time to answer.
+/// Form of the answers to a question: their schema, the default and the time to answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AnswerForm {

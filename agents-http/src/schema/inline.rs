@@ -48,7 +48,7 @@ pub(super) fn inlined(root: &Value) -> Value {
 
 struct Inliner<'a> {
     root: &'a Value,
-    /// Whether a reference leads to itself, as far as it was asked.
+    /// Answers so far to the question whether a reference leads to itself, by reference.
     circles: BTreeMap<&'a str, bool>,
     /// References in the target of each reference, as far as it was asked.
     targets: BTreeMap<&'a str, BTreeSet<&'a str>>,

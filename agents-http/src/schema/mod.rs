@@ -1,4 +1,4 @@
-//! What a JSON Schema may contain so that a server takes it, as data.
+//! Dialects of JSON Schema: what a schema may contain so that a server takes it, as data.
 
 mod fit;
 mod inline;
@@ -8,7 +8,7 @@ mod tests;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What a JSON Schema may contain so that a server takes it. The clients share one function that applies it,
+/// Dialect of JSON Schema: what a schema may contain so that a server takes it. The clients share one function that applies it,
 /// [`fit`](Self::fit).
 ///
 /// There is a constant for each provider. A server that speaks a provider's protocol may take less than that provider:

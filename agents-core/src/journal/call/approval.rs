@@ -31,7 +31,7 @@ pub(super) struct Approved {
 pub(super) enum Answered {
     /// A person has answered this.
     Given(Json),
-    /// Nobody has answered in time, so the default counts.
+    /// The default, since nobody has answered in time.
     Default(Json),
 }
 

@@ -187,7 +187,7 @@ pub(crate) enum Action {
     End(Box<Stop>),
     /// Wait: the run is ending, and the call is not carried on.
     Wait,
-    /// Nothing is to be done: the call is settled.
+    /// The call is settled, and needs no action.
     Done,
 }
 

@@ -52,9 +52,9 @@ pub struct Difference {
 /// Kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
-    /// This, in a sentence.
+    /// The code does this instead, in a sentence.
     This(Box<str>),
-    /// Nothing: the recording ends here.
+    /// The recording ends here.
     Nothing,
 }
 
