@@ -189,7 +189,7 @@ pub(crate) fn no_replacement() -> String {
 
 pub(crate) fn no_test_name(name: &str) -> Failure {
     Failure::Usage(format!(
-        "--name {name} is no name of a Rust function; use letters, digits and _"
+        "--name {name} is no name of a Rust function; use letters, digits and _, and no keyword"
     ))
 }
 

@@ -110,12 +110,23 @@ fn escaped(text: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
+/// Words that are no names in Rust: the keywords of the edition 2024, those that are reserved included.
+const KEYWORDS: [&str; 52] = [
+    "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
+    "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
+    "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
+    "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// Returns `true` if the text is a name of Rust, in ASCII.
 fn is_a_name(name: &str) -> bool {
     let mut chars = name.chars();
     let begins = chars
         .next()
         .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    begins && name != "_" && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    let is_a_word = name != "_" && !KEYWORDS.contains(&name);
+    begins && is_a_word && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Returns the name of a test: that of the agent, and the end of the run's id, which differs more than its beginning.
@@ -158,7 +169,7 @@ mod tests {
             name_of("Refund clerk/é", run),
             "replays_refund_clerk___456789ab"
         );
-        for wrong in ["", "_", "1a", "a-b", "../a", "a b", "é", "a/b"] {
+        for wrong in ["", "_", "1a", "a-b", "../a", "a b", "é", "a/b", "fn", "gen"] {
             assert!(!is_a_name(wrong), "{wrong}");
         }
     }
