@@ -6,15 +6,15 @@ use agents::{prelude::*, tool};
 /// Reads.
 #[tool(reads)]
 async fn read_file(
-    /// Where.
+    /// Place of it.
     path: String,
-    /// Which lines.
+    /// Lines that are meant.
     #[serde(default = "Vec::new")]
     lines: Vec<u32>,
-    /// What for.
+    /// Purpose of it.
     #[serde(rename = "for", default = "Default::default")]
     r#for: String,
-    /// How many.
+    /// Number of them.
     #[serde(default = "default_of_many")]
     many: u32,
 ) -> Result<String, String> {

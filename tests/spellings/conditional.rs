@@ -56,7 +56,7 @@ impl Clerk {
         request
     }
 
-    /// What nobody knows.
+    /// Value that nobody knows.
     #[cfg(any())]
     #[knowledge]
     fn unknown(&self) -> Nowhere {
@@ -80,7 +80,7 @@ impl Clerk {
     on_escalation!(inherit());
 }
 
-/// One of them is there.
+/// Skill of which one form is there.
 struct Either;
 
 #[agent(prompt = "You answer.")]

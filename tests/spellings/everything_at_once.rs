@@ -9,7 +9,7 @@ tool! {
     pub async fn read_file(
         /// Path, relative to the workspace.
         path: PathBuf,
-        /// How many lines at most.
+        /// Maximum number of lines.
         #[serde(default)]
         #[allow(unused)]
         lines: Option<u32>,
@@ -26,7 +26,7 @@ tool! {
 pub(crate) async fn args(
     /// A keyword.
     r#type: String,
-    /// The same name as the function.
+    /// Type with the name of the function.
     mut args: u8,
 ) -> u8 {
     args += r#type.len() as u8;
@@ -46,7 +46,7 @@ macro_rules! made {
         /// Made by a macro.
         #[tool(none)]
         async fn $name(
-            /// What.
+            /// Thing that is meant.
             what: $ty,
         ) -> $ty {
             what
@@ -87,7 +87,7 @@ impl<T: Clone + Send + Sync> Manager<T> {
         &self.pool
     }
 
-    /// Where everything is.
+    /// Folder of everything.
     #[knowledge]
     fn place(&self) -> std::borrow::Cow<'static, str> {
         self.root.display().to_string().into()

@@ -23,7 +23,7 @@ tool! {
     pub async fn read_file(
         /// Path, relative to the workspace.
         path: PathBuf,
-        /// How many lines at most.
+        /// Maximum number of lines.
         #[serde(default)] lines: Option<u32>,
     ) -> io::Result<String> {
         Ok(format!("{} {lines:?}", path.display()))

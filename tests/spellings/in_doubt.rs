@@ -13,7 +13,7 @@ use agents::{
 };
 use std::fmt;
 
-/// What was changed.
+/// Things that were changed.
 #[derive(Clone, serde::Serialize)]
 pub struct Change(String);
 
@@ -44,7 +44,7 @@ tool! {
     /// Moves a lead to another status.
     #[tool(writes)]
     pub async fn update_lead_status(
-        /// Which lead.
+        /// Lead that is meant.
         lead_id: u64,
         /// Its new status.
         new_status: String,
@@ -63,9 +63,9 @@ tool! {
     /// Pays.
     #[tool(writes)]
     pub async fn pay(
-        /// How much.
+        /// Amount of it.
         args: u32,
-        /// What for.
+        /// Purpose of it.
         #[serde(rename = "for")]
         r#for: String,
         #[inject] crm: &Crm,
@@ -111,7 +111,7 @@ tool! {
     /// Writes.
     #[tool(writes)]
     pub async fn write(
-        /// What.
+        /// Thing that is meant.
         cx: String,
     ) -> anyhow::Result<String> {
         Ok(cx)
@@ -133,7 +133,7 @@ tool! {
 /// Books.
 #[tool(writes)]
 pub async fn book(
-    /// When.
+    /// Time of it.
     day: String,
     #[inject] crm: Crm,
 ) -> Result<Change, CrmError> {
@@ -162,7 +162,7 @@ macro_rules! written {
             /// Gives.
             #[tool(writes)]
             async fn $block(
-                /// How much.
+                /// Amount of it.
                 $amount: u32,
                 #[inject] crm: &Crm,
             ) -> Result<u32, CrmError> {
@@ -178,7 +178,7 @@ macro_rules! written {
         /// Takes.
         #[tool(writes)]
         async fn $beside(
-            /// How much.
+            /// Amount of it.
             $amount: u32,
             #[inject] crm: Crm,
         ) -> Result<u32, CrmError> {

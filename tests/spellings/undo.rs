@@ -5,7 +5,7 @@
     rust_2018_idioms,
     unused_qualifications
 )]
-//! How calls are undone is said in plain Rust.
+//! Undo functions are plain Rust.
 
 use agents::{
     prelude::{tool as block, *},
@@ -17,13 +17,13 @@ use std::fmt;
 /// The status of a lead, which has no text of its own.
 #[derive(Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub enum Status {
-    /// Nobody has spoken to it.
+    /// Lead to whom nobody has spoken.
     New,
-    /// It has bought.
+    /// Lead that has bought.
     Won,
 }
 
-/// What was changed.
+/// Things that were changed.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub struct StatusChange {
     previous: Status,
@@ -35,7 +35,7 @@ pub struct StatusChange {
 pub enum CrmError {
     /// The server is away.
     Away,
-    /// Somebody was faster.
+    /// Error: somebody was faster.
     Changed,
 }
 
@@ -65,7 +65,7 @@ block! {
     /// Moves a lead to another status.
     #[tool(writes, risk = high, approval = always, effect_description = "move lead {lead_id} to {new_status:?}")]
     pub async fn update_lead_status(
-        /// Which lead.
+        /// Lead that is meant.
         lead_id: u64,
         /// Its new status.
         new_status: Status,
@@ -112,7 +112,7 @@ block! {
     /// Marks a lead.
     #[tool(writes)]
     pub async fn mark(
-        /// Which.
+        /// Number of the one that is meant.
         id: u64,
         #[inject] crm: Crm,
     ) -> Unread {
@@ -149,7 +149,7 @@ pub async fn send_email(
 /// Changes a lead.
 #[tool(writes)]
 pub async fn change_lead(
-    /// Which.
+    /// Number of the one that is meant.
     lead_id: u64,
     #[inject] crm: Crm,
 ) -> Result<StatusChange, CrmError> {
@@ -165,7 +165,7 @@ undo!(ChangeLead, |change| async move {
 /// Closes a lead.
 #[tool(writes)]
 pub async fn close_lead(
-    /// Which.
+    /// Number of the one that is meant.
     lead_id: u64,
     #[inject] crm: Crm,
 ) -> Result<StatusChange, CrmError> {

@@ -16,7 +16,30 @@ pub(super) fn is_recursive(root: &Value) -> bool {
     collect(root, &mut names);
     let mut references = Inliner::new(root);
     let used = references.reachable(names);
-    used.iter().any(|name| references.is_circle(name))
+    let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut open: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in used {
+        let inner = references.within(name);
+        open.insert(name, inner.len());
+        for inner in inner {
+            users.entry(inner).or_default().push(name);
+        }
+    }
+    // A reference is in no circle if none of those in its target is. What remains is a circle, or leads to one.
+    let ends = open.iter().filter(|(_, inner)| **inner == 0);
+    let mut free: Vec<&str> = ends.map(|(name, _)| *name).collect();
+    while let Some(name) = free.pop() {
+        open.remove(name);
+        for user in users.remove(name).unwrap_or_default() {
+            if let Some(inner) = open.get_mut(user) {
+                *inner -= 1;
+                if *inner == 0 {
+                    free.push(user);
+                }
+            }
+        }
+    }
+    !open.is_empty()
 }
 
 /// Returns the schema without references, except for those that have to stay.

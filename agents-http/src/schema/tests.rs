@@ -250,3 +250,25 @@ fn a_schema_keeps_what_gemini_knows() {
     });
     assert_eq!(Dialect::GEMINI.fit(&schema).unwrap(), expect);
 }
+
+#[test]
+fn a_long_chain_of_definitions_is_no_circle() {
+    let chain = |length: usize, last: Value| {
+        let definition = |number: usize| match number + 1 == length {
+            true => last.clone(),
+            false => json!({ "$ref": format!("#/$defs/d{}", number + 1) }),
+        };
+        let definitions = (0..length).map(|number| (format!("d{number}"), definition(number)));
+        json!({
+            "type": "object",
+            "properties": { "first": { "$ref": "#/$defs/d0" } },
+            "required": ["first"],
+            "$defs": Value::Object(definitions.collect()),
+        })
+    };
+    let length = 20_000;
+    let straight = chain(length, json!({ "type": "string" }));
+    assert!(Dialect::ANTHROPIC.fit(&straight).is_some());
+    let circle = chain(length, json!({ "$ref": "#/$defs/d19000" }));
+    assert!(Dialect::ANTHROPIC.fit(&circle).is_none());
+}

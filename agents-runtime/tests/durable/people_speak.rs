@@ -9,8 +9,8 @@ use agents::{
     tool::{Ask, FnTool, ToolSpec},
 };
 use agents_runtime::{
-    Action, AgentRef, Approval, AuditRecord, FileKeyring, Principal, Progress, Request, Roles,
-    RunRef, Runtime, RuntimeErrorKind, SqliteStore,
+    Action, AgentRef, Approval, AuditRecord, FileKeyring, Mode, Principal, Progress, Request,
+    Roles, RunRef, Runtime, RuntimeErrorKind, SqliteStore,
 };
 use agents_store::{ApprovalStatus, AuditFilter, AuditKind, ErrorKind as Kind};
 use serde::{Deserialize, Serialize};
@@ -182,6 +182,21 @@ async fn a_question_that_nobody_answers_in_time_has_its_default() {
         "{}",
         told(&desk.model)
     );
+}
+
+#[tokio::test]
+async fn no_mode_answers_a_question() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let desk = desk(store, Ask::to_user(), [asks(), Script::text("done")]);
+    let modes = desk.runtime.as_client().modes();
+    let operator = Principal::operator();
+    modes.set(None, Mode::Off, &operator).await.unwrap();
+    let _worker = Worker::start(&desk.runtime);
+    let run = desk.start().await;
+    let request = waiting(&run).await.remove(0);
+    desk.answer(&request, "Aisle", &ada()).await.unwrap();
+    done(&run).await;
+    assert_eq!(told(&desk.model), "Aisle");
 }
 
 #[tokio::test]
