@@ -169,6 +169,9 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         } => ink.dim(&format!(
             "· shortens the conversation: {left_out} messages of {tokens} tokens in all"
         )),
+        EventKind::TicketGiven { ticket, .. } => {
+            ink.dim(&format!("… {ticket} goes on in the background"))
+        }
         EventKind::HandedOff { to } => ink.dim(&format!("→ hands the conversation to {to}")),
         EventKind::ApprovalRequested(request) => ink.dim(&match &request.question {
             Some(question) => format!("? {}", shorten(&question.text, 100)),

@@ -225,6 +225,12 @@ pub(crate) const PLACE: &[Key] = &[
     key("grants", Takes::Arguments, "grants([ReadFile, WriteFile])"),
     key("confirm", Takes::Arguments, "confirm([Deploy])"),
     key("budget", Takes::Arguments, "budget(tokens(500_000))"),
+    key("background", Takes::Arguments, "background()"),
+    key(
+        "background_until_answer",
+        Takes::Arguments,
+        "background_until_answer()",
+    ),
     key("delegates", Takes::Arguments, "delegates(Coder, Tester)"),
 ];
 

@@ -108,6 +108,22 @@ fn questions() {
 }
 
 #[test]
+fn background() {
+    check(
+        "background",
+        &[
+            "├─ researcher: in the background",
+            "… researcher-1 goes on in the background",
+            "[researcher]",
+            "answered",
+            "= Done: the last line is about a whale of 211 years.",
+            "turn 3 was told: [Result of `researcher`, ticket `researcher-1`] A blue whale weighs up to 199 tonnes.",
+            "turn 5 was told: [Result of `researcher`, ticket `researcher-2`] The oldest one that is known was 211 years old.",
+        ],
+    );
+}
+
+#[test]
 fn steering() {
     check(
         "steering",

@@ -1,5 +1,6 @@
 //! Teams: grants, delegates, and defects found before a run.
 
+mod background;
 mod budgets;
 mod charts;
 mod confirmations;

@@ -65,8 +65,8 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                     biased;
                     result = &mut work => break Left::Done(result),
                     letter = inbox.letter() => match letter {
-                        Letter::Leave(ticket, given_up) => {
-                            if !decide(&cx.node, ticket, &given_up, Settlement::Returned, None) {
+                        Letter::Leave(number, given_up) => {
+                            if !decide(&cx.node, number, &given_up, Settlement::Returned, None) {
                                 continue;
                             }
                             let error = Error::of_escalation(given_up, true);
@@ -116,7 +116,7 @@ async fn judge<I: Data, O: Data>(
 ) -> Option<Instead<I, O>> {
     let Asked {
         mut escalation,
-        ticket,
+        number,
         continues,
         reply,
     } = asked;
@@ -141,20 +141,20 @@ async fn judge<I: Data, O: Data>(
             Some(wording::refused::model(model.id(), MOST_MODELS))
         }
         // The escalation was decided before the run was stored, and then by a model.
-        Some(Ok(_)) if ticket.is_none() => None,
+        Some(Ok(_)) if number.is_none() => None,
         Some(Ok(Resolution(Verb::Throw(reason)))) => {
             let source: Arc<str> = name.as_str().into();
             // An escalation that is settled already is not settled again.
-            if let (Some(ticket), None) = (ticket, cx.root.stopped()) {
+            if let (Some(number), None) = (number, cx.root.stopped()) {
                 let (agent, reason) = (name, reason.clone());
                 let settled = Settlement::Thrown { agent, reason };
-                decide(&cx.node, ticket, &escalation, settled, None);
+                decide(&cx.node, number, &escalation, settled, None);
             }
             match cx.stop(Stop::Thrown { source, reason }).await {}
         }
         Some(Ok(Resolution(Verb::Instead(instead)))) => match settlement(cx, agent, &instead) {
             Ok((settled, partial)) => {
-                let is_open = decide(&cx.node, ticket?, &escalation, settled, partial);
+                let is_open = decide(&cx.node, number?, &escalation, settled, partial);
                 return is_open.then_some(instead);
             }
             Err(refused) => Some(refused),

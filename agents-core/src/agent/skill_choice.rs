@@ -170,8 +170,8 @@ async fn ask(
                 }
                 engine::model::ask(definition, cx, turn, Some(&schema), must_fit).await?;
             }
-            // Nothing was handed off: the model had no tool for that.
-            Next::HandOff(_) => {
+            // Nothing was handed off, and nothing is in the background: the model had no tool for that.
+            Next::HandOff(_) | Next::Background => {
                 return Err(no_choice(definition, skills, wording::LEFT_FOR_A_SKILL));
             }
             // The model was offered no tool: each call is answered by saying so.

@@ -57,7 +57,7 @@ impl RunContext {
             return None;
         };
         self.node.frame(|frame| {
-            let mut calls = frame.calls.iter();
+            let mut calls = frame.under_way();
             calls.find(|call| call.seq == seq).map(f)
         })
     }

@@ -10,13 +10,14 @@ use crate::{
     panics::guarded,
     run::ToolEnvelope,
     secret::references,
-    tool::{Prepared, SharedTool, ToolContext},
+    tool::{Background, Prepared, SharedTool, ToolContext},
 };
 use futures_util::future::BoxFuture;
 use std::{sync::Arc, time::Duration};
 use tracing::Instrument;
 
-/// Takes one call through all its stages. Every call ends with one receipt and one message for the model.
+/// Takes one call through all its stages. Every call ends with one receipt and one message for the model. A call for the
+/// background is left once the model has a ticket, and is taken up again there.
 pub(super) async fn one(place: CallSite<'_>) {
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
     let open = spans::Open::of(&span);
@@ -33,8 +34,11 @@ fn go_through<'a>(place: &'a CallSite<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvel
         match place.take_up().await {
             Err(error) => place.add(CallFact::Refused(Box::new(error))).await,
             Ok(tool) => {
-                place.settle(&tool).await;
+                if !place.settle(&tool).await {
+                    return None;
+                }
                 place.put_away().await;
+                place.end_in_its_turn().await;
             }
         }
         place.done()
@@ -90,8 +94,9 @@ impl CallSite<'_> {
         match self.cx.put_down(reason).await {}
     }
 
-    /// Drives one call to its end: asks for its next action, carries the action out, and adds the resulting fact.
-    async fn settle(&self, tool: &SharedTool) {
+    /// Drives one call to its end: asks for its next action, carries the action out, and adds the resulting fact. Returns
+    /// `false` if the call has to go on in the background.
+    async fn settle(&self, tool: &SharedTool) -> bool {
         let mut context = self.context(tool);
         let mut round = 1;
         let mut prepared = None;
@@ -116,7 +121,8 @@ impl CallSite<'_> {
             });
             let rules = Rules::new(self.definition, tool, &context);
             let fact = match action {
-                Action::Done | Action::TakeUp => return,
+                Action::Done | Action::TakeUp => return true,
+                Action::Approve(_) | Action::Execute(_) if self.gives_ticket(tool) => return false,
                 Action::End(stop) => match self.cx.stop(*stop).await {},
                 Action::Wait => std::future::pending().await,
                 Action::Read => {
@@ -211,7 +217,7 @@ impl CallSite<'_> {
                                 took,
                             }
                         }
-                        None => return,
+                        None => return true,
                     }
                 }
                 Action::Climb(escalation) => {
@@ -223,6 +229,18 @@ impl CallSite<'_> {
             };
             self.add(fact).await;
         }
+    }
+
+    /// Gives the model a ticket for the call, if calls of this tool go on in the background, and this one does not yet.
+    fn gives_ticket(&self, tool: &SharedTool) -> bool {
+        let Some(background) = tool.spec().background else {
+            return false;
+        };
+        let given = Fact::TicketGiven {
+            seq: self.seq,
+            until_answer: background == Background::UntilAnswer,
+        };
+        !self.with_call(Call::is_in_background) && !self.cx.node.add(given).ignored
     }
 
     /// Returns the accepted arguments as values that the tool can run with.
@@ -273,11 +291,11 @@ impl CallSite<'_> {
     /// settled.
     fn done(&self) -> Option<Arc<ToolEnvelope>> {
         let (node, seq) = (&self.cx.node, self.seq);
-        let has_siblings = node.frame(|frame| frame.calls.len() > 1);
+        let has_siblings = node.frame(|frame| frame.under_way().nth(1).is_some());
         let receipt = node.add(Fact::Settled { seq }).receipt?;
         receipt::tell_used(Some(self.definition), &self.cx.root, &receipt);
         observe::settled(node, &self.cx.root, seq, &receipt);
-        // Other calls of the same reply may take long, or never end; this call must not run again.
+        // Other calls may take long, or never end; this call must not run again.
         if has_siblings {
             node.machine().flush();
         }

@@ -20,7 +20,7 @@ impl CallSite<'_> {
     /// Passes the call to `f`. A call that was closed meanwhile is passed as one with nothing more to do.
     pub(super) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> R {
         self.cx.node.frame(|frame| {
-            let mut calls = frame.calls.iter();
+            let mut calls = frame.under_way();
             match calls.find(|call| call.seq == self.seq) {
                 Some(call) => f(call),
                 None => f(&Call::closed(self.seq)),

@@ -14,7 +14,7 @@ use std::{future::pending, sync::Arc};
 /// Escalation on its way up, while the agent that raised it waits. If that agent is dropped, so is the escalation.
 struct Raised<'a> {
     cx: &'a RunContext,
-    ticket: u64,
+    number: u64,
 }
 
 impl<'a> Raised<'a> {
@@ -22,26 +22,26 @@ impl<'a> Raised<'a> {
     fn at(cx: &'a RunContext, of: Raiser, escalation: &Escalation) -> Option<Self> {
         let escalation = Box::new(escalation.clone());
         let after = cx.node.add(Fact::Raised { of, escalation });
-        let ticket = after.ticket?;
-        Some(Raised { cx, ticket })
+        let number = after.number?;
+        Some(Raised { cx, number })
     }
 
     /// Records that the escalation has reached another agent on its way up.
     fn reached(&self, escalation: &Escalation) {
-        let (ticket, escalation) = (self.ticket, Box::new(escalation.clone()));
-        self.cx.node.add(Fact::Reached { ticket, escalation });
+        let (number, escalation) = (self.number, Box::new(escalation.clone()));
+        self.cx.node.add(Fact::Reached { number, escalation });
     }
 
     /// Records the decision about the escalation; returns `false` if the run is over.
     fn decided(&self, escalation: &Escalation, settled: Settlement) -> bool {
-        decide(&self.cx.node, self.ticket, escalation, settled, None)
+        decide(&self.cx.node, self.number, escalation, settled, None)
     }
 }
 
 impl Drop for Raised<'_> {
     fn drop(&mut self) {
         let RunContext { root, node, .. } = self.cx;
-        drop_escalation(node, self.ticket, &Ending::of(root, node));
+        drop_escalation(node, self.number, &Ending::of(root, node));
     }
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn climb(
             is_open
         }
         (None, _) if escalation.severity == Severity::Critical => {
-            end(cx, raised.ticket, escalation).await
+            end(cx, raised.number, escalation).await
         }
         (None, Raiser::Call(_)) => raised.decided(&escalation, Settlement::ReportedToModel),
         (None, Raiser::Answer) => match raised.decided(&escalation, Settlement::Returned) {
@@ -135,7 +135,7 @@ async fn ask_above(
     raised: Option<&Raised<'_>>,
     continues: bool,
 ) -> Reply {
-    let ticket = raised.map(|raised| raised.ticket);
+    let number = raised.map(|raised| raised.number);
     let mut next = cx.inbox().cloned();
     while let Some(inbox) = next {
         escalation.path.push(inbox.agent().to_owned());
@@ -143,7 +143,7 @@ async fn ask_above(
             raised.reached(&escalation);
         }
         if inbox.handles() {
-            match inbox.ask(escalation, ticket, continues).await {
+            match inbox.ask(escalation, number, continues).await {
                 Some(Reply {
                     escalation: as_it_climbs_on,
                     model: None,
@@ -160,10 +160,10 @@ async fn ask_above(
 
 /// Ends the run, or the agent that plain code has run, with a critical escalation that was not handled. A run that has
 /// ended for another reason by then is not ended again.
-async fn end<T>(cx: &RunContext, ticket: u64, escalation: Escalation) -> T {
-    let leaves = |inbox: &Arc<Inbox>| cx.is_from_code() && inbox.leave(ticket, escalation.clone());
+async fn end<T>(cx: &RunContext, number: u64, escalation: Escalation) -> T {
+    let leaves = |inbox: &Arc<Inbox>| cx.is_from_code() && inbox.leave(number, escalation.clone());
     if top(cx).filter(leaves).is_none() && cx.root.stopped().is_none() {
-        decide(&cx.node, ticket, &escalation, Settlement::Ended, None);
+        decide(&cx.node, number, &escalation, Settlement::Ended, None);
         match cx.stop(Stop::Escalated(Box::new(escalation))).await {}
     }
     pending().await
@@ -182,7 +182,7 @@ fn top(cx: &RunContext) -> Option<Arc<Inbox>> {
 /// if the escalation has been dropped.
 pub(crate) fn decide(
     node: &Node,
-    ticket: u64,
+    number: u64,
     escalation: &Escalation,
     settled: Settlement,
     partial: Option<Json>,
@@ -192,7 +192,7 @@ pub(crate) fn decide(
         settled,
     });
     let decided = Fact::Decided {
-        ticket,
+        number,
         receipt,
         partial,
     };
@@ -207,9 +207,9 @@ pub(crate) fn refuse(cx: &RunContext, escalation: &mut Escalation, refused: Refu
     escalation.refused.push(refused);
 }
 
-fn drop_escalation(node: &Node, ticket: u64, why: &Ending) {
+fn drop_escalation(node: &Node, number: u64, why: &Ending) {
     let why = why.of_escalation().to_owned();
-    node.add(Fact::Dropped { ticket, why });
+    node.add(Fact::Dropped { number, why });
 }
 
 /// Records that the decisions about escalations at this node have no effect, since its work ends.
@@ -226,6 +226,6 @@ pub(crate) fn raise_no_more(root: &Root) {
     let open = root.node.machine().look(|state| state.open.clone());
     for open in open {
         let node = root.node.at(open.place);
-        drop_escalation(&node, open.ticket, &Ending::Run);
+        drop_escalation(&node, open.number, &Ending::Run);
     }
 }

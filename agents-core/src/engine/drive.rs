@@ -2,7 +2,9 @@
 
 use super::{
     answer::{self, Settled},
-    attach, list, model,
+    attach,
+    background::{BackgroundCalls, Turns},
+    list, model,
     receipt::Leaving,
     wording,
 };
@@ -90,52 +92,65 @@ pub(crate) async fn drive<O>(
     let span = spans::agent(definition, cx, answer.schema());
     // Declared before the work, so that all work within it is closed first.
     let leaving = Leaving::driven(cx, definition);
+    let turns = Turns::of(cx);
     // On the heap, as are its parts: agents that run each other would fill the stack.
-    let work = Box::pin(
-        async {
-            loop {
-                paused(cx).await;
-                cx.find_out();
-                match cx.node.frame(|frame| frame.next(&definition.budget)) {
-                    Next::Chat { turn, must_fit } => {
-                        instruct(definition, cx);
-                        let offering = offering(definition, cx);
-                        let definition = offering.as_ref().unwrap_or(definition);
-                        model::ask(definition, cx, turn, answer.schema(), must_fit).await?;
-                    }
-                    Next::Calls => super::calls(definition, cx).await,
-                    Next::HandOff(to) => return Ok(Driven::HandedOff(to)),
-                    Next::Answer => {
-                        match Box::pin(answer::settle(definition, answer, validators, cx)).await? {
-                            Settled::Value(value) => {
-                                judge(definition, cx, true);
-                                return Ok(Driven::Answer(value));
-                            }
-                            Settled::TakenOver => {}
-                            Settled::Refused(reason) => {
-                                judge(definition, cx, false);
-                                let is_text = answer.schema().is_none();
-                                cx.node.add(Fact::Refused { reason, is_text });
-                            }
+    let work = Box::pin(async {
+        loop {
+            paused(cx).await;
+            cx.find_out();
+            if let Some(replay) = &cx.root.settings.replay {
+                replay.goes_on();
+            }
+            match cx.node.frame(|frame| frame.next(&definition.budget)) {
+                Next::Chat { turn, .. } if cx.owes_results(turn) => {
+                    turns.one_came_back().await;
+                }
+                Next::Chat { turn, must_fit } => {
+                    instruct(definition, cx, turn);
+                    let offering = offering(definition, cx);
+                    let definition = offering.as_ref().unwrap_or(definition);
+                    model::ask(definition, cx, turn, answer.schema(), must_fit).await?;
+                }
+                Next::Calls => super::calls(definition, cx).await,
+                Next::Background => turns.one_came_back().await,
+                Next::HandOff(to) => return Ok(Driven::HandedOff(to)),
+                Next::Answer => {
+                    match Box::pin(answer::settle(definition, answer, validators, cx)).await? {
+                        Settled::Value(value) => {
+                            judge(definition, cx, true);
+                            return Ok(Driven::Answer(value));
+                        }
+                        Settled::TakenOver => {}
+                        Settled::Refused(reason) => {
+                            judge(definition, cx, false);
+                            let is_text = answer.schema().is_none();
+                            cx.node.add(Fact::Refused { reason, is_text });
                         }
                     }
-                    Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
-                    Next::Declined { why } => {
-                        judge(definition, cx, false);
-                        return Err(model::declined(definition, &why));
-                    }
-                    Next::GiveUp { reason, limit } => {
-                        return Err(unusable(definition, &reason, limit));
-                    }
+                }
+                Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
+                Next::Declined { why } => {
+                    judge(definition, cx, false);
+                    return Err(model::declined(definition, &why));
+                }
+                Next::GiveUp { reason, limit } => {
+                    return Err(unusable(definition, &reason, limit));
                 }
             }
         }
-        .instrument(span.clone()),
-    );
+    });
+    let background = BackgroundCalls::of(definition, cx, &turns);
+    let work = async {
+        match background {
+            None => work.await,
+            Some(background) => background.beside(work).await,
+        }
+    };
+    let work = work.instrument(span.clone());
     let result = within(cx, watch, time, work).await;
     spans::worked(&span, &result);
     if result.is_ok() {
-        leaving.done();
+        leaving.answered();
     }
     result
 }
@@ -165,14 +180,17 @@ async fn paused(cx: &RunContext) {
 
 /// Tells the agent that was run what people have said to it since its last request. A model that is to choose a skill is
 /// told later.
-fn instruct(definition: &AgentDefinition<'_>, cx: &RunContext) {
-    let Some(steering) = &cx.root.settings.steering else {
-        return;
-    };
+fn instruct(definition: &AgentDefinition<'_>, cx: &RunContext, turn: u32) {
+    let settings = &cx.root.settings;
     if cx.node.depth() > 0 || !definition.open.is_empty() {
         return;
     }
-    for instruction in steering.left_over() {
+    let said = match (&settings.replay, &settings.steering) {
+        (Some(replay), _) => replay.instructions(turn),
+        (None, Some(steering)) => steering.left_over(),
+        (None, None) => return,
+    };
+    for instruction in said {
         cx.node.add(Fact::Instructed(instruction));
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! drive ─► model ─► parallel ─► call: admit ─► read ─► approve ─► execute ─► offload ─► receipt
-//!   ▲         │                        repair ◄── a failure, the one way back
+//!   ▲         │     background ──►         repair ◄── a failure, the one way back
 //!   └─────────┴─► answer
 //! ```
 //!
-//! [`drive`](drive()) is the loop of one agent, and [`calls`] carries out the calls of one reply. The next action is
+//! [`drive`](drive()) is the loop of one agent, and [`calls`] carries out the calls of one reply. Calls in the background
+//! go on beside the loop. The next action is
 //! decided by [`Frame`](crate::journal::Frame), [`Call`](crate::journal::Call) and
 //! [`FinalAnswer`](crate::journal::FinalAnswer), which are data.
 
@@ -14,6 +15,7 @@ mod admit;
 pub(crate) mod answer;
 mod approve;
 mod attach;
+mod background;
 mod call;
 mod call_site;
 pub(crate) mod climb;

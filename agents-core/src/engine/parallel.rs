@@ -1,7 +1,7 @@
 //! Calls of one reply at the same time: all that need not run alone, up to the run's limit.
 
 use super::{call::one, call_site::CallSite};
-use crate::{context::RunContext, definition::AgentDefinition};
+use crate::{context::RunContext, definition::AgentDefinition, journal::Call};
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 
@@ -30,7 +30,7 @@ async fn all(definition: &AgentDefinition<'_>, cx: &RunContext) {
     };
     // Mostly there is one call, and no order to keep.
     let only = cx.node.frame(|frame| match &frame.calls[..] {
-        [only] if only.receipt.is_none() => Some(only.seq),
+        [only] if is_open(only) => Some(only.seq),
         _ => None,
     });
     if let Some(only) = only {
@@ -45,9 +45,14 @@ async fn all(definition: &AgentDefinition<'_>, cx: &RunContext) {
     }
 }
 
+/// Returns `true` if the model waits for the result of the call.
+fn is_open(call: &Call) -> bool {
+    call.receipt.is_none() && !call.is_in_background()
+}
+
 fn pending(definition: &AgentDefinition<'_>, cx: &RunContext) -> Vec<Pending> {
     cx.node.frame(|frame| {
-        let open = frame.calls.iter().filter(|call| call.receipt.is_none());
+        let open = frame.calls.iter().filter(|call| is_open(call));
         let pending = open.map(|call| Pending {
             seq: call.seq,
             alone: definition

@@ -51,7 +51,8 @@ fn close(node: &Arc<Node>, root: &Root, definition: Option<&AgentDefinition<'_>>
     climb::void(node, why);
     let left = node.machine().look(|state| {
         let id = node.id();
-        let calls = state.place(id).frame.iter().flat_map(|frame| &frame.calls);
+        let frame = state.place(id).frame.iter();
+        let calls = frame.flat_map(|frame| frame.under_way());
         let left = calls.filter(|call| call.receipt.is_none()).map(|call| {
             let why = why.of_call(state.ended_within(id, call.seq));
             (call.seq, state.calls_within(id, call.seq), why.to_owned())
@@ -91,6 +92,20 @@ impl<'a> Leaving<'a> {
     /// Releases the guard, since the agent has its answer and no call is unsettled.
     pub(crate) fn done(mut self) {
         self.cx = None;
+    }
+
+    /// Releases the guard of an agent that has its answer, and writes the receipts of calls that were dropped in the
+    /// background.
+    pub(super) fn answered(self) {
+        let Some(RunContext { node, .. }) = self.cx else {
+            return;
+        };
+        if node.frame(|frame| frame.under_way().any(|call| call.receipt.is_none())) {
+            drop(self);
+        } else {
+            self.done();
+        }
+        node.begin_other_work();
     }
 }
 

@@ -4,7 +4,7 @@
 use super::call_site::CallSite;
 use crate::{
     context::RunContext,
-    journal::{Call, CallFact, Replay, is_given_again, of_an_execution},
+    journal::{Call, CallFact, Replay, call_path, is_given_again, of_an_execution},
     recovery::Plan,
     run::{ApprovalDecision, ApprovalRequest, Stop},
     tool::{SharedTool, ToolContext},
@@ -45,6 +45,16 @@ impl CallSite<'_> {
         }
     }
 
+    /// In a replay, waits until a call in the background may end as it was recorded.
+    pub(super) async fn end_in_its_turn(&self) {
+        if let Some(replay) = &self.cx.root.settings.replay
+            && self.with_call(Call::is_in_background)
+        {
+            let turns = || self.cx.node.frame(|frame| frame.turns);
+            Box::pin(replay.may_end(&self.path(), turns)).await;
+        }
+    }
+
     /// Returns the recorded decision of the arms about an execution that was given again: its error has lost its type.
     pub(super) fn recorded_plan(&self, tool: &SharedTool, call: &Call) -> Option<Option<Plan>> {
         let replay = self.replay_of(tool)?;
@@ -71,6 +81,23 @@ impl CallSite<'_> {
 }
 
 impl RunContext {
+    /// In a replay, returns `true` if the agent here has to be told results of calls in the background before this turn.
+    pub(super) fn owes_results(&self, turn: u32) -> bool {
+        let Some(replay) = &self.root.settings.replay else {
+            return false;
+        };
+        let agent = self.node.path().to_string();
+        let on_their_way = self.node.frame(|frame| {
+            let calls = frame.under_way().filter(|call| call.is_on_its_way());
+            calls
+                .map(|call| call_path(&agent, call.seq))
+                .collect::<Vec<_>>()
+        });
+        replay.owes_results(&agent, turn, |path| {
+            on_their_way.iter().any(|own| own == path)
+        })
+    }
+
     /// Decides about an agent that code runs as people did.
     pub(super) async fn confirm_again(
         &self,

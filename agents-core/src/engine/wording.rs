@@ -221,6 +221,11 @@ pub(super) fn open_call_of_other_version(
     )
 }
 
+// ---- calls in the background ----
+
+/// Reason for which a call in the background is cancelled.
+pub(super) const AGENT_ANSWERED: &str = "its agent has answered";
+
 // ---- images and files ----
 
 /// Text of the error if an image or a file of a conversation cannot be loaded; `what` names it.

@@ -32,7 +32,7 @@ pub(crate) struct Asked {
     pub(crate) escalation: Escalation,
     /// Number of the escalation; `None` if the escalation was decided before the run was stored. In that case, the
     /// agent is asked once more only for the model that it gave.
-    pub(crate) ticket: Option<u64>,
+    pub(crate) number: Option<u64>,
     /// Is `true` if the failed agent can go on with another model, so that this resolution is possible.
     pub(crate) continues: bool,
     pub(crate) reply: oneshot::Sender<Reply>,
@@ -86,13 +86,13 @@ impl Inbox {
     pub(crate) async fn ask(
         &self,
         escalation: Escalation,
-        ticket: Option<u64>,
+        number: Option<u64>,
         continues: bool,
     ) -> Option<Reply> {
         let (reply, answer) = oneshot::channel();
         let letter = Letter::Asked(Asked {
             escalation,
-            ticket,
+            number,
             continues,
             reply,
         });
@@ -103,8 +103,8 @@ impl Inbox {
     }
 
     /// Tells the agent to end with this escalation; returns `true` if the agent is still at work.
-    pub(crate) fn leave(&self, ticket: u64, escalation: Escalation) -> bool {
-        self.put(Letter::Leave(ticket, escalation)).is_none()
+    pub(crate) fn leave(&self, number: u64, escalation: Escalation) -> bool {
+        self.put(Letter::Leave(number, escalation)).is_none()
     }
 
     /// Waits for the next escalation about which the agent is asked or told, and takes it out of the inbox.

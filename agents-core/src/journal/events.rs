@@ -21,6 +21,8 @@ enum Subject {
     Call(u32),
     /// A call that has its receipt, with the name of the knowledge if the call asked for some.
     Settled(Option<String>),
+    /// A call that goes on in the background.
+    Ticket(u32),
     /// A final answer was read and fits.
     Read,
     /// A text that a repair agent gave in place of a final answer.
@@ -43,7 +45,9 @@ enum Within {
 impl Within {
     fn of(fact: &Fact) -> Within {
         match fact {
-            Fact::Call { seq, .. } | Fact::Settled { seq } => Within::Call(*seq),
+            Fact::Call { seq, .. } | Fact::Settled { seq } | Fact::TicketGiven { seq, .. } => {
+                Within::Call(*seq)
+            }
             Fact::Answer(AnswerFact::Repairing { turn } | AnswerFact::Repaired { turn, .. }) => {
                 Within::Turn(*turn)
             }
@@ -93,9 +97,9 @@ impl State {
         match fact {
             Fact::Call { seq, .. } => Subject::Call(*seq),
             Fact::Decided {
-                ticket, receipt, ..
+                number, receipt, ..
             } if receipt.settled.goes_on() => {
-                let open = self.open.iter().find(|open| open.ticket == *ticket);
+                let open = self.open.iter().find(|open| open.number == *number);
                 match open.map(|open| open.of) {
                     Some(Raiser::Call(seq)) => Subject::Call(seq),
                     Some(Raiser::Answer) | None => Subject::Other,
@@ -105,6 +109,7 @@ impl State {
                 let known = self.call_at(id, *seq).filter(|call| call.is_knowledge());
                 Subject::Settled(known.map(|call| call.call.name.clone()))
             }
+            Fact::TicketGiven { seq, .. } => Subject::Ticket(*seq),
             Fact::Answer(AnswerFact::Read(Ok(_))) => Subject::Read,
             Fact::Answer(AnswerFact::Repaired {
                 answer: Ok(text), ..
@@ -413,6 +418,15 @@ impl State {
                     }
                     None => {}
                 }
+            }
+            Subject::Ticket(seq) => {
+                let call = self.call_at(id, seq);
+                let ticket = call.and_then(|call| Some((call, call.ticket_name()?)));
+                kinds.extend(ticket.map(|(call, ticket)| EventKind::TicketGiven {
+                    tool_call_id: call.call.id.clone(),
+                    tool: call.call.name.clone(),
+                    ticket,
+                }));
             }
             Subject::Settled(knowledge) => {
                 let Some(receipt) = &after.receipt else {

@@ -95,6 +95,13 @@ pub(crate) enum Fact {
     Call { seq: u32, fact: CallFact },
     /// A person has found out whether a call in doubt took effect.
     FoundOut { call: Box<str>, finding: Finding },
+    /// The call with this number goes on in the background, and its model gets a ticket in place of the result.
+    TicketGiven {
+        seq: u32,
+        /// Is `true` if the call is cancelled when the agent answers; otherwise the answer waits for the call.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        until_answer: bool,
+    },
     /// The call with this number has got its receipt.
     Settled { seq: u32 },
     /// A fact of its own kind about the final answer.
@@ -116,7 +123,8 @@ pub(crate) enum Fact {
     },
     /// The escalation has reached another agent on its way up.
     Reached {
-        ticket: u64,
+        #[serde(rename = "ticket")]
+        number: u64,
         escalation: Box<Escalation>,
     },
     /// The agent here chose a resolution of an escalation that is not possible; the escalation is passed on.
@@ -124,13 +132,18 @@ pub(crate) enum Fact {
     /// The escalation is decided. If the agent that raised it goes on, the decision takes effect as soon as that agent
     /// does so. Otherwise the agent here may replace its own work, for instance by a partial result.
     Decided {
-        ticket: u64,
+        #[serde(rename = "ticket")]
+        number: u64,
         receipt: Box<EscalationReceipt>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         partial: Option<Json>,
     },
     /// The work in which the escalation was raised is dropped, for this reason.
-    Dropped { ticket: u64, why: String },
+    Dropped {
+        #[serde(rename = "ticket")]
+        number: u64,
+        why: String,
+    },
     /// The decisions about escalations at this place have no effect, for this reason.
     Void { why: String },
     /// The work at this place begins anew, so that its result is not partial because an earlier one was.

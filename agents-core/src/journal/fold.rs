@@ -9,7 +9,7 @@ use crate::{
     Json,
     deep::deep,
     escalation::{EscalationReceipt, Settlement},
-    model::Usage,
+    model::{Content, Usage},
     run::{Finding, Instruction, Stop, Timestamp, ToolEnvelope},
     secret::Masker,
 };
@@ -39,7 +39,7 @@ pub(crate) struct After {
     /// Place of an agent or a call that the fact has opened in the run.
     pub(crate) opened: Option<PlaceId>,
     /// Number of the escalation that the fact has raised; `None` if it has raised none.
-    pub(crate) ticket: Option<u64>,
+    pub(crate) number: Option<u64>,
     /// Receipts of the escalations that the fact has settled.
     pub(crate) receipts: Vec<EscalationReceipt>,
     /// Receipt of the call that the fact has settled.
@@ -144,6 +144,7 @@ impl State {
                 error: _,
             } => {
                 let asked = self.asked_at(id, at);
+                self.frame_mut(id).tell_news();
                 let turn = self.frame_mut(id).turns + 1;
                 let (calls, usage) = (None, Usage::default());
                 let what = What::Turn {
@@ -181,6 +182,10 @@ impl State {
                 Some(call) => after.found_out = Some(call),
                 None => after.ignored = true,
             },
+            Fact::TicketGiven { seq, until_answer } => {
+                after.ignored = !self.frame_mut(id).give_ticket(seq, until_answer);
+                self.go_on(id);
+            }
             Fact::Settled { seq } => {
                 after.receipt = self.settle(id, seq, at, projection);
                 after.ignored = after.receipt.is_none();
@@ -213,28 +218,28 @@ impl State {
                     after.ignored = true;
                 } else {
                     self.raised += 1;
-                    let ticket = self.raised;
+                    let number = self.raised;
                     self.open.push(Open {
-                        ticket,
+                        number,
                         place: id,
                         of,
                         raised: escalation.clone(),
                         escalation: *escalation,
                     });
-                    after.ticket = Some(ticket);
+                    after.number = Some(number);
                 }
             }
-            Fact::Reached { ticket, escalation } => {
+            Fact::Reached { number, escalation } => {
                 let mut open = self.open.iter_mut();
-                if let Some(open) = open.find(|open| open.ticket == ticket) {
+                if let Some(open) = open.find(|open| open.number == number) {
                     open.escalation = *escalation;
                 }
             }
             Fact::Decided {
-                ticket,
+                number,
                 receipt,
                 partial,
-            } => match self.take(ticket) {
+            } => match self.take(number) {
                 Some(open) if receipt.settled.goes_on() => {
                     self.goes_on(open, *receipt, at, &mut after);
                 }
@@ -245,7 +250,7 @@ impl State {
                 }
                 None => after.ignored = true,
             },
-            Fact::Dropped { ticket, why } => match self.take(ticket) {
+            Fact::Dropped { number, why } => match self.take(number) {
                 Some(open) => {
                     let receipt = EscalationReceipt {
                         escalation: open.escalation,
@@ -328,8 +333,11 @@ impl State {
         self.stop = None;
         self.open.clear();
         for place in &mut self.places {
-            let frames = place.frame.iter_mut();
-            for call in frames.flat_map(|frame| &mut frame.calls) {
+            let Some(frame) = &mut place.frame else {
+                continue;
+            };
+            frame.ask_again();
+            for call in frame.under_way_mut() {
                 match put_down {
                     true => call.put_down(),
                     false => call.interrupt(),
@@ -434,8 +442,8 @@ impl State {
             choosing,
             refused: false,
         };
-        frame.replied(reply, longest);
         let asked = self.asked_at(id, at);
+        self.frame_mut(id).replied(reply, longest);
         self.step(id, asked, at, what);
     }
 
@@ -449,11 +457,12 @@ impl State {
         let Some(mut frame) = self.place_mut(id).frame.take() else {
             return call::After::ignored();
         };
-        let mut calls = frame.calls.iter_mut();
+        let mut calls = frame.under_way_mut();
         let after = match calls.find(|call| call.seq == seq) {
             Some(call) => call.on(fact, at, &self.path(id)),
             None => call::After::ignored(),
         };
+        drop(calls);
         self.place_mut(id).frame = Some(frame);
         after
     }
@@ -470,12 +479,14 @@ impl State {
         let (place, doubt) = self.doubts.remove(at);
         // An agent that has answered needs not be told.
         if let Some(frame) = &mut self.place_mut(place).frame {
-            frame.tell(frame::finding(&doubt, finding, &projection.masker));
+            let finding = frame::finding(&doubt, finding, &projection.masker);
+            frame.tell(Content::told(finding));
         }
         Some(doubt.call)
     }
 
-    /// Writes the receipt of a settled call. When all calls of the reply have theirs, their results go to the model.
+    /// Writes the receipt of a settled call. The result of a call in the background is told to the model. When all calls
+    /// of the reply have their receipts, their results go to the model.
     fn settle(
         &mut self,
         id: PlaceId,
@@ -484,25 +495,41 @@ impl State {
         projection: &Projection,
     ) -> Option<Arc<ToolEnvelope>> {
         let frame = self.place_mut(id).frame.as_mut()?;
-        let call = frame.calls.iter_mut().find(|call| call.seq == seq)?;
+        let call = frame.under_way_mut().find(|call| call.seq == seq)?;
         if call.receipt.is_some() {
             return None;
         }
         let receipt = projection::close(call, at, projection);
-        let all_settled = frame.calls.iter().all(|call| call.receipt.is_some());
         let (t_start, t_end) = (receipt.t_start, receipt.t_end);
         let call_id = receipt.call_id.clone();
         self.step(id, t_start, t_end, What::Call { seq, call_id });
-        if all_settled {
-            let receipts = self.frame_mut(id).answered();
-            self.place_mut(id).receipts.extend(receipts);
-            let has_written = self.frame_mut(id).has_written();
-            self.each_up(id, |place| {
-                place.steps += 1;
-                place.wrote |= has_written;
-            });
+        match self.frame_mut(id).came_back(seq) {
+            Some(came_back) => {
+                // Calls that were made later may have ended before.
+                let receipts = &mut self.place_mut(id).receipts;
+                let at = receipts.partition_point(|(other, _)| *other < seq);
+                receipts.insert(at, came_back);
+                let has_written = self.frame_mut(id).has_written();
+                self.each_up(id, |place| place.wrote |= has_written);
+            }
+            None => self.go_on(id),
         }
         Some(receipt)
+    }
+
+    /// Gives the model the results of its calls, once each call of the last reply has its receipt or a ticket.
+    fn go_on(&mut self, id: PlaceId) {
+        let frame = self.frame_mut(id);
+        if frame.calls.is_empty() || !frame.may_go_on() {
+            return;
+        }
+        let receipts = frame.answered();
+        let has_written = frame.has_written();
+        self.place_mut(id).receipts.extend(receipts);
+        self.each_up(id, |place| {
+            place.steps += 1;
+            place.wrote |= has_written;
+        });
     }
 
     fn step(&mut self, place: PlaceId, t_start: Timestamp, t_end: Timestamp, what: What) {
@@ -514,8 +541,8 @@ impl State {
         });
     }
 
-    fn take(&mut self, ticket: u64) -> Option<Open> {
-        let at = self.open.iter().position(|open| open.ticket == ticket)?;
+    fn take(&mut self, number: u64) -> Option<Open> {
+        let at = self.open.iter().position(|open| open.number == number)?;
         Some(self.open.remove(at))
     }
 
@@ -524,7 +551,7 @@ impl State {
         let receipts = self.receipts(id);
         let place = self.place_mut(id);
         place.result = Some(result);
-        place.receipts = receipts;
+        place.receipts = (0..).zip(receipts).collect();
         let frame = place.frame.take();
         place.taken = None;
         let children = std::mem::take(&mut place.children);

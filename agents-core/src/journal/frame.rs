@@ -5,7 +5,7 @@
 
 use super::{
     answer::FinalAnswer,
-    call::{Call, Doubt, of_answer},
+    call::{Call, Doubt, Ticket, of_answer},
     candidates::Candidates,
     repeated::Repeated,
     wording,
@@ -31,6 +31,16 @@ pub(crate) struct Frame {
     pub(crate) made: u32,
     /// Calls of the last reply whose results the model has not got.
     pub(crate) calls: Vec<Call>,
+    /// Calls of earlier replies that go on in the background.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) background: Vec<Call>,
+    /// Number of tickets that the model has got for calls in the background.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    tickets: u32,
+    /// Is `true` if calls in the background have ended for which the answer has to wait, and the model has not been told
+    /// their results.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_owed_results: bool,
     /// Is `true` if a tool that writes has run for an earlier reply of the model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     wrote: bool,
@@ -56,9 +66,10 @@ pub(crate) struct Frame {
     pub(crate) given: Option<Box<GivenModel>>,
     /// Decisions about escalations of the last reply. They are settled when the model is asked again.
     pub(crate) verdicts: Vec<EscalationReceipt>,
-    /// Messages to the model about what happened while its calls ran. They follow the results of the calls.
+    /// Messages to the model about what happened while its calls ran, or while it was writing. They follow the results of
+    /// the calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    news: Vec<String>,
+    news: Vec<Content>,
     /// Tokens of the conversation up to the last reply, as the model has counted them, and the number of messages then;
     /// both are 0 if the model has counted nothing.
     #[serde(default, skip_serializing_if = "is_unmeasured")]
@@ -111,6 +122,8 @@ pub(crate) enum Next {
     Chat { turn: u32, must_fit: bool },
     /// The agent has to carry out the calls of the last reply.
     Calls,
+    /// The agent has nothing else to do, and has to wait for calls in the background.
+    Background,
     /// Hand the conversation to the agent of this name, which answers instead.
     HandOff(Box<str>),
     /// The agent has to read the last reply as its answer.
@@ -202,6 +215,10 @@ impl Frame {
         if let Some(why) = self.declined.clone() {
             return Next::Declined { why };
         }
+        let ends = self.answer.is_some() || self.handed.is_some() && self.calls.is_empty();
+        if ends && self.waits_for_background() {
+            return Next::Background;
+        }
         if self.answer.is_some() {
             return Next::Answer;
         }
@@ -282,34 +299,116 @@ impl Frame {
         verdicts
     }
 
+    /// Returns the calls that the model has made and that have not ended for it: those of the last reply, and those in
+    /// the background.
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = &Call> {
+        self.calls.iter().chain(&self.background)
+    }
+
+    /// Returns the calls of [`under_way`](Frame::under_way) for a change.
+    pub(super) fn under_way_mut(&mut self) -> impl Iterator<Item = &mut Call> {
+        self.calls.iter_mut().chain(&mut self.background)
+    }
+
+    /// Returns `true` if each call of the last reply has its receipt, or a ticket.
+    pub(super) fn may_go_on(&self) -> bool {
+        let mut calls = self.calls.iter();
+        calls.all(|call| call.receipt.is_some() || call.is_in_background())
+    }
+
+    /// Gives the model a ticket for the call of this number. Returns `false` if there is no such call, or the call has a
+    /// ticket or a receipt.
+    pub(super) fn give_ticket(&mut self, seq: u32, until_answer: bool) -> bool {
+        let mut calls = self.calls.iter_mut();
+        let call = calls.find(|call| call.seq == seq);
+        let Some(call) = call.filter(|call| call.ticket.is_none() && call.receipt.is_none()) else {
+            return false;
+        };
+        self.tickets += 1;
+        call.ticket = Some(Ticket {
+            number: self.tickets,
+            until_answer,
+        });
+        true
+    }
+
     /// Adds the results of the calls to the conversation, in the order of the model's reply, once all calls have their
-    /// receipts. The model is also told of calls that repeat themselves.
-    pub(super) fn answered(&mut self) -> Vec<Arc<ToolEnvelope>> {
+    /// receipts or a ticket. The model is also told of calls that repeat themselves. Returns the receipts, each with the
+    /// number of its call.
+    pub(super) fn answered(&mut self) -> Vec<(u32, Arc<ToolEnvelope>)> {
         // The calls are dropped now, so that none is held while the model thinks.
         let mut calls = mem::take(&mut self.calls);
         self.repeated.follow(&mut calls);
         self.wrote |= calls.iter().any(Call::has_written);
         let mut receipts = Vec::with_capacity(calls.len());
+        let mut background = mem::take(&mut self.background);
         self.say(calls.into_iter().map(|mut call| {
+            if call.is_on_its_way() {
+                let ticket = call.ticket_message();
+                background.push(call);
+                return ticket;
+            }
             let content = call.take_content().unwrap_or_default();
-            receipts.extend(call.receipt);
+            receipts.extend(call.receipt.map(|receipt| (call.seq, receipt)));
             Message::Tool {
                 tool_call_id: call.call.id,
                 name: call.call.name,
                 content,
             }
         }));
-        let news = mem::take(&mut self.news).into_iter();
-        self.say(news.map(told));
+        self.background = background;
+        self.tell_news();
         receipts
     }
 
-    /// Adds a message for the model. If calls are under way, it follows their results.
-    pub(super) fn tell(&mut self, content: String) {
-        match self.calls.is_empty() {
-            true => self.say([told(content)]),
-            false => self.news.push(content),
+    /// Takes a call out of the background that has its receipt, and tells the model its result. If the model has answered
+    /// and its answer has waited for this call, the answer is put off: the model is asked again.
+    pub(super) fn came_back(&mut self, seq: u32) -> Option<(u32, Arc<ToolEnvelope>)> {
+        let mut calls = self.background.iter();
+        let at = calls.position(|call| call.seq == seq && call.receipt.is_some())?;
+        let mut call = self.background.remove(at);
+        self.wrote |= call.has_written();
+        self.is_owed_results |= call.ticket.is_some_and(|ticket| !ticket.until_answer);
+        self.tell(call.take_told_result());
+        self.put_off_answer();
+        call.receipt.map(|receipt| (seq, receipt))
+    }
+
+    /// Drops the answer of a model that has written it without results for which it has to wait, once these are there:
+    /// the model is told them, and asked again.
+    fn put_off_answer(&mut self) {
+        if self.is_owed_results && !self.waits_for_background() {
+            self.answer = None;
+            self.tell_news();
         }
+    }
+
+    /// Returns `true` if a call goes on in the background that the agent's answer waits for.
+    fn waits_for_background(&self) -> bool {
+        self.background.iter().any(Call::holds_up_the_answer)
+    }
+
+    /// Adds a message for the model. If the model is writing, it follows the reply; if calls are under way, it follows
+    /// their results.
+    pub(super) fn tell(&mut self, content: Content) {
+        self.news.push(content);
+        self.tell_news();
+    }
+
+    /// Adds the messages that have waited to the conversation, unless they have to wait longer.
+    pub(super) fn tell_news(&mut self) {
+        let may_be_told = self.calls.is_empty() && self.answer.is_none() && self.asked.is_none();
+        if may_be_told && !self.news.is_empty() {
+            let news = mem::take(&mut self.news).into_iter();
+            self.say(news.map(|content| Message::User { content }));
+            self.is_owed_results = false;
+        }
+    }
+
+    /// Forgets a request that was under way in an earlier process: it is made again.
+    pub(super) fn ask_again(&mut self) {
+        self.asked = None;
+        self.tell_news();
     }
 
     /// Adds an instruction of a person, as a message of the user.
@@ -320,7 +419,7 @@ impl Frame {
 
     /// Returns `true` if a tool that writes has run.
     pub(crate) fn has_written(&self) -> bool {
-        self.wrote || self.calls.iter().any(Call::has_written)
+        self.wrote || self.under_way().any(Call::has_written)
     }
 
     /// Returns the results of the calls that the model has not been given, for a conversation that ends here.
@@ -347,6 +446,7 @@ impl Frame {
             true => wording::skill_refused(&reason),
             false => wording::refused(&reason, is_text),
         })]);
+        self.tell_news();
         self.refused = Some(reason);
         self.refusals = self.refusals.saturating_add(1);
     }
@@ -400,6 +500,7 @@ impl Frame {
         if usage.input_tokens > 0 {
             self.measured = (usage.tokens(), self.history.messages().len());
         }
+        self.put_off_answer();
     }
 
     /// Adds messages to the history. If the history has another holder, such as a request under way, that holder keeps

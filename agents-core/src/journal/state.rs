@@ -82,7 +82,8 @@ pub(crate) struct Place {
     pub(crate) agent: Arc<str>,
     pub(crate) frame: Option<Box<Frame>>,
     pub(crate) result: Option<Json>,
-    pub(crate) receipts: Vec<Arc<ToolEnvelope>>,
+    /// Receipts of the agent's calls, each with the number of its call, in the order of these numbers.
+    pub(crate) receipts: Vec<(u32, Arc<ToolEnvelope>)>,
     pub(crate) children: BTreeMap<Box<str>, PlaceId>,
     /// Decision about an escalation that put other work in place of the agent's own.
     pub(crate) taken: Option<Box<Taken>>,
@@ -108,7 +109,7 @@ pub(crate) struct Place {
 /// Escalation on its way up the tree of agents, which is not settled.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Open {
-    pub(crate) ticket: u64,
+    pub(crate) number: u64,
     /// Place in the run where the escalation was raised.
     pub(crate) place: PlaceId,
     /// Subject of the escalation: a call or the answer of the agent at that place.
@@ -154,7 +155,8 @@ impl State {
 
     /// Returns the call of this number of the agent at this place; `None` once its model has the result.
     pub(crate) fn call_at(&self, id: PlaceId, seq: u32) -> Option<&Call> {
-        let mut calls = self.place(id).frame.iter().flat_map(|frame| &frame.calls);
+        let frame = self.place(id).frame.iter();
+        let mut calls = frame.flat_map(|frame| frame.under_way());
         calls.find(|call| call.seq == seq)
     }
 
@@ -187,9 +189,11 @@ impl State {
         // Within one call, the order of the keys is that of its rounds.
         below.sort_by_key(|child| self.place(*child).call().unwrap_or(u32::MAX));
         let mut below = below.into_iter().peekable();
-        for (seq, receipt) in (0..).zip(&place.receipts) {
+        for (seq, receipt) in &place.receipts {
             all.push(receipt.clone());
-            while let Some(child) = below.next_if(|child| self.place(*child).call() == Some(seq)) {
+            while let Some(child) =
+                below.next_if(|child| self.place(*child).call().is_some_and(|of| of <= *seq))
+            {
                 all.extend(deep(|| self.receipts(child)));
             }
         }
@@ -234,7 +238,7 @@ impl State {
     /// Returns the number of calls that the agents here and below have made.
     fn calls(&self, id: PlaceId) -> usize {
         let place = self.place(id);
-        let open = place.frame.iter().flat_map(|frame| &frame.calls);
+        let open = place.frame.iter().flat_map(|frame| frame.under_way());
         let below = place.children.values();
         let below = below.map(|child| deep(|| self.calls(*child)));
         place.receipts.len() + open.count() + below.sum::<usize>()

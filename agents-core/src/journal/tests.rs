@@ -65,7 +65,7 @@ impl Run {
             of: Raiser::Answer,
             escalation: Box::new(escalation()),
         };
-        self.add(place, raised).ticket.unwrap()
+        self.add(place, raised).number.unwrap()
     }
 
     /// Has the model of the agent at this place make this number of calls at once, and takes the calls up.
@@ -258,7 +258,7 @@ fn a_fact_about_what_is_not_there_changes_nothing() {
     run.ignores(
         "no escalation, none dropped",
         0,
-        Fact::Dropped { ticket: 1, why },
+        Fact::Dropped { number: 1, why },
     );
 }
 
@@ -273,31 +273,31 @@ fn an_escalation_is_raised_once_and_settled_once() {
         path: vec!["helper".into(), "lead".into()],
         ..escalation()
     };
-    let ticket = handled;
+    let number = handled;
     run.add(
         place,
         Fact::Reached {
-            ticket,
+            number,
             escalation: Box::new(reached),
         },
     );
     assert_eq!(run.state.open[0].escalation.path, ["helper", "lead"]);
-    let after = run.add(place, handled_now(ticket));
+    let after = run.add(place, handled_now(number));
     assert_eq!(after.receipts.len(), 1);
     assert_eq!((run.state.open.len(), run.state.settled.len()), (0, 1));
-    run.ignores("handled twice", place, handled_now(ticket));
-    run.ignores("dropped then", place, Fact::Dropped { ticket, why: why() });
+    run.ignores("handled twice", place, handled_now(number));
+    run.ignores("dropped then", place, Fact::Dropped { number, why: why() });
 
-    let ticket = run.raise(place);
-    assert_eq!(ticket, 2);
-    let after = run.add(place, Fact::Dropped { ticket, why: why() });
+    let number = run.raise(place);
+    assert_eq!(number, 2);
+    let after = run.add(place, Fact::Dropped { number, why: why() });
     assert!(matches!(
         after.receipts[0].settled,
         Settlement::Dropped { .. }
     ));
 
-    let ticket = run.raise(place);
-    run.add(place, decided(ticket));
+    let number = run.raise(place);
+    run.add(place, decided(number));
     assert_eq!(
         run.state.settled.len(),
         2,
@@ -308,8 +308,8 @@ fn an_escalation_is_raised_once_and_settled_once() {
     assert_eq!(after.receipts.len(), 1);
     assert_eq!(run.state.settled.len(), 3);
 
-    let ticket = run.raise(place);
-    run.add(place, decided(ticket));
+    let number = run.raise(place);
+    run.add(place, decided(number));
     let after = run.add(place, Fact::Void { why: why() });
     assert!(matches!(
         after.receipts[0].settled,
@@ -325,20 +325,20 @@ fn an_escalation_is_raised_once_and_settled_once() {
     run.ignores("nothing is raised when the run is over", place, raised);
 }
 
-fn decided_as(ticket: u64, settled: Settlement) -> Fact {
+fn decided_as(number: u64, settled: Settlement) -> Fact {
     Fact::Decided {
-        ticket,
+        number,
         receipt: receipt(settled),
         partial: None,
     }
 }
 
-fn handled_now(ticket: u64) -> Fact {
-    decided_as(ticket, Settlement::Ended)
+fn handled_now(number: u64) -> Fact {
+    decided_as(number, Settlement::Ended)
 }
 
-fn decided(ticket: u64) -> Fact {
-    decided_as(ticket, Settlement::ReportedToModel)
+fn decided(number: u64) -> Fact {
+    decided_as(number, Settlement::ReportedToModel)
 }
 
 #[test]

@@ -78,6 +78,8 @@ impl Check {
         defects.extend(twice.map(|other| wording::placed_twice(&here.name, &other)));
         defects.extend(reaches_nobody(here).map(str::to_owned));
         defects.extend(bounds_nobody(here));
+        let is_root = above.is_empty() && here.background.is_some();
+        defects.extend(is_root.then(|| wording::ROOT_IN_BACKGROUND.to_owned()));
         // If the agent here is a team of its own, the placement of that team's root counts.
         let place = here.inner();
         if !place.profile.is_composite {

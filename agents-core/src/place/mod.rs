@@ -10,7 +10,7 @@ pub use profile::{KnownTool, Profile};
 
 use crate::{
     budget::Budget,
-    tool::{DynTool, Effects, Pattern, SharedTool},
+    tool::{Background, DynTool, Effects, Pattern, SharedTool},
 };
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
@@ -25,6 +25,8 @@ pub(crate) struct Placement {
     pub(crate) granted: Option<Vec<Pattern>>,
     pub(crate) confirmed: Vec<Pattern>,
     pub(crate) budget: Budget,
+    /// Behaviour of the agent as a delegate in the background; `None` if its parent waits for its results.
+    pub(crate) background: Option<Background>,
     pub(crate) delegates: Vec<Arc<dyn Delegate>>,
 }
 

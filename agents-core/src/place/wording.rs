@@ -16,6 +16,8 @@ pub(super) fn placed_twice(name: &str, other: &str) -> String {
     )
 }
 
+pub(super) const ROOT_IN_BACKGROUND: &str = "the root of a team has no agent above it that could go on meanwhile; leave out `.background()`, or `tokio::spawn` the run";
+
 pub(super) const TEAM_OF_ITS_OWN: &str = "it is a team of its own; set its grants, its confirmations and its delegates where that team is put together";
 pub(super) const GRANTED_TO_A_COMPOSITION: &str = "it is composed of other agents, and what is granted at its place reaches none of them; grant it to the part that is meant: `a.then(structure!(b.grants([..])))`";
 

@@ -239,6 +239,15 @@ pub enum EventKind {
         /// Reason why the tool was given no secret; `None` if it was given one.
         reason: Option<String>,
     },
+    /// A call of a delegate goes on in the background: the model was given a ticket in place of the result.
+    TicketGiven {
+        /// Id by which the model knows the call. The call's receipt has another id, the `call_id`.
+        tool_call_id: String,
+        /// Name of the called delegate.
+        tool: String,
+        /// Name of the ticket, such as `researcher-1`. The message with the result names it.
+        ticket: String,
+    },
     /// The run waits before it executes a call again.
     BackingOff {
         /// Name of the tool whose failed call is to be executed again.

@@ -106,6 +106,7 @@ impl Masker {
             | EventKind::KnowledgeUsed { .. }
             | EventKind::ModelReplied { .. }
             | EventKind::AttemptStarted { .. }
+            | EventKind::TicketGiven { .. }
             | EventKind::SecretLookup { .. }
             | EventKind::BackingOff { .. }
             | EventKind::FixerRequested { .. }

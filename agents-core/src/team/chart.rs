@@ -30,6 +30,9 @@ pub struct Chart {
     tools: Vec<String>,
     confirm: Vec<String>,
     budget: Budget,
+    /// Is `true` if the agent works in the background when the agent above calls it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    background: bool,
     /// Defects that the check of the team found at the agent's place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     defects: Vec<String>,
@@ -53,6 +56,7 @@ impl Chart {
             tools: tools.collect(),
             confirm: Vec::new(),
             budget: profile.budget.clone(),
+            background: false,
             defects: defects.collect(),
             delegates: profile.teams.iter().map(|team| Chart::of(team)).collect(),
         }
@@ -86,6 +90,7 @@ impl Chart {
             tools,
             confirm,
             budget: placement.bounds(),
+            background: placement.background.is_some(),
             defects: defects.unwrap_or_default(),
             delegates,
         }
@@ -117,6 +122,11 @@ impl Chart {
         &self.budget
     }
 
+    /// Returns `true` if the agent works in the background when the agent above calls it.
+    pub fn is_in_background(&self) -> bool {
+        self.background
+    }
+
     /// Returns the bounds of that budget, each in words for people: `10 turns`.
     pub fn bounds(&self) -> Vec<String> {
         self.budget.in_words().collect()
@@ -135,7 +145,7 @@ impl Chart {
     }
 
     /// Returns the chart as JSON: for each agent its `name`, `description`, `tools`, `confirm`,
-    /// `budget` and `delegates`, and its `defects` if there are any.
+    /// `budget` and `delegates`, its `defects` if there are any, and `background` if it works there.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -164,7 +174,8 @@ impl Chart {
         me
     }
 
-    /// Returns lines for the chart: the agent's tools, its confirmed tools and its budget.
+    /// Returns lines for the chart: the agent's tools, its confirmed tools, its budget, and whether it works in the
+    /// background.
     fn facts(&self) -> impl Iterator<Item = String> {
         let list = |before: &str, items: Vec<String>| {
             (!items.is_empty()).then(|| format!("{before}{}", items.join(", ")))
@@ -173,6 +184,7 @@ impl Chart {
             list("", self.tools.clone()),
             list("confirm ", self.confirm.clone()),
             list("at most ", self.bounds()),
+            self.background.then(|| "in the background".to_owned()),
         ]
         .into_iter()
         .flatten()

@@ -155,9 +155,14 @@ impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
             "" => wording::hands_work_to(&placement.name),
             said => said.to_owned(),
         };
+        let description = match placement.background {
+            None => description,
+            Some(_) => wording::in_the_background(&description),
+        };
         let name = tool_name(&placement.name);
-        let spec = ToolSpec::new(name, description, placement.effects(), schema)
+        let mut spec = ToolSpec::new(name, description, placement.effects(), schema)
             .timeout(placement.bounds().time.unwrap_or(A_DAY));
+        spec.background = placement.background;
         DelegateTool {
             placed: Arc::new(placed),
             spec,

@@ -6,7 +6,7 @@ use crate::{
     Agent,
     place::{Delegate, Placement},
     run::Budget,
-    tool::{Pattern, ToolName},
+    tool::{Background, Pattern, ToolName},
 };
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -58,6 +58,7 @@ fn unsaid(agent: &impl Agent) -> Placement {
         granted: None,
         confirmed: Vec::new(),
         budget: Budget::new(),
+        background: None,
         delegates: Vec::new(),
     }
 }
@@ -142,6 +143,67 @@ impl<A> Member<A> {
     /// ```
     pub fn budget(mut self, budget: Budget) -> Self {
         self.placement.budget = self.placement.budget.tighter(&budget);
+        self
+    }
+
+    /// Lets the agent work in the background when the model of the agent above calls it: that model gets a ticket at once
+    /// and goes on, and the result follows as a message.
+    ///
+    /// The agent above does not end before the result is there: if it has answered, it is told the result and asked again.
+    /// If it fails or is stopped, the work is cancelled. Grants, approvals and budgets are those of any delegate.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, team::Member, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// let (reading, _) = ScriptedModel::new([Script::text("It is about a whale.")]);
+    /// let reader = AgentBuilder::<String, String>::new("reader").model(reading).build();
+    /// let (writing, handle) = ScriptedModel::new([
+    ///     Script::call("reader", r#"{"input": "Moby Dick"}"#),
+    ///     Script::text("The reader is at it."), // an answer before the result is there
+    ///     Script::text("A book about a whale."),
+    /// ]);
+    /// let writer = AgentBuilder::<String, String>::new("writer").model(writing).build();
+    /// let team = Member::new(writer).delegate(Member::new(reader).background()).build();
+    /// assert_eq!(team.run("Write a review.").await?, "A book about a whale.");
+    ///
+    /// // The ticket is the result of the call, and the result of the work is a message.
+    /// assert!(handle.requests()[1].last().contains("the ticket `reader-1`"));
+    /// assert!(handle.requests()[2].last().ends_with("It is about a whale."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn background(mut self) -> Self {
+        self.placement.background = Some(Background::BeforeAnswer);
+        self
+    }
+
+    /// Lets the agent work in the background as [`background`](Member::background) does, until the agent above answers:
+    /// the answer does not wait for the work, and what goes on then is cancelled.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, Error, agent::Skill, team::Member, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// let never = |_: String| std::future::pending::<Result<String, Error>>();
+    /// let searcher = AgentBuilder::<String, String>::new("searcher").skill(Skill::native("search", "Searches.", never)).build();
+    /// let (model, _) = ScriptedModel::new([
+    ///     Script::call("searcher", r#"{"input": "older editions"}"#),
+    ///     Script::text("I know enough."),
+    /// ]);
+    /// let writer = AgentBuilder::<String, String>::new("writer").model(model).build();
+    /// let team = Member::new(writer).delegate(Member::new(searcher).background_until_answer()).build();
+    /// let outcome = team.run("Write a review.").outcome().await?;
+    /// let receipt = outcome.outputs.receipts().next().unwrap();
+    /// assert!(receipt.error.as_ref().unwrap().message.starts_with("its agent has answered"));
+    /// assert_eq!(outcome.result?, "I know enough.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn background_until_answer(mut self) -> Self {
+        self.placement.background = Some(Background::UntilAnswer);
         self
     }
 

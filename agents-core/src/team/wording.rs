@@ -7,6 +7,13 @@ pub(super) fn hands_work_to(agent: &str) -> String {
     format!("Hands the work to the agent `{agent}`.")
 }
 
+/// Description that a model reads of a delegate that works in the background.
+pub(super) fn in_the_background(description: &str) -> String {
+    format!(
+        "{description}\nWorks in the background: the call gives a ticket, and the result comes later as a message."
+    )
+}
+
 pub(super) const PREPARED_FOR_ANOTHER: &str = "the arguments were prepared for another tool";
 
 pub(super) fn answer_not_json(error: &serde_json::Error) -> String {

@@ -6,6 +6,7 @@
 
 mod alias;
 mod ask;
+mod background;
 mod context;
 mod deferred;
 mod description;
@@ -38,6 +39,7 @@ mod wording;
 pub use crate::{error::ReadError, scope::Scope};
 pub use alias::alias;
 pub use ask::{AnswerForm, Ask, AskError, Asking, choices_of};
+pub(crate) use background::Background;
 pub use context::ToolContext;
 pub use deferred::deferred;
 pub use description::ToolDescription;

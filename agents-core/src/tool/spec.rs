@@ -1,5 +1,5 @@
 use super::{
-    AnswerForm, Pattern, Status,
+    AnswerForm, Background, Pattern, Status,
     schema::{Expected, constrained, schema_of},
 };
 use crate::{json::canonical, reader::Schema};
@@ -175,6 +175,8 @@ pub struct ToolSpec {
     pub(crate) innate: bool,
     /// Is `true` if the tool only lets a model give up a task that it cannot do, as `escalate` does.
     pub(crate) last_resort: bool,
+    /// Behaviour of calls that go on in the background; `None` if the model waits for the results of calls.
+    pub(crate) background: Option<Background>,
     /// The tool's own name, if `name` is an alias; else `None`.
     own_name: Option<Cow<'static, str>>,
     declaration: Derived<String>,
@@ -229,6 +231,7 @@ impl ToolSpec {
             has_said: false,
             innate: false,
             last_resort: false,
+            background: None,
             own_name: None,
             declaration: Derived::default(),
             schema: Derived::default(),

@@ -37,6 +37,7 @@ fn said(one: &mut Said, errors: &Errors) -> bool {
     match key.name {
         "delegates" => delegates(one, key, errors),
         "budget" => budget(one, errors),
+        "background" | "background_until_answer" => nothing(one, errors),
         _ => tools(one, key, errors),
     }
 }
@@ -84,6 +85,15 @@ fn budget(one: &Said, errors: &Errors) -> bool {
     };
     errors.at(all(one), message);
     false
+}
+
+/// Checks that `.background()` has no arguments. Returns `false` if the setting is reported and to be left out.
+fn nothing(one: &Said, errors: &Errors) -> bool {
+    let fits = one.args.is_empty();
+    if !fits {
+        errors.at(all(one), messages::background_takes_nothing(&one.method));
+    }
+    fits
 }
 
 /// Returns bounds as a user writes them on a `Budget`, for a message: `.max_turns(3)` for `max_turns = 3`.
@@ -162,6 +172,9 @@ fn all(one: &Said) -> TokenStream {
 
 /// Checks the rules for a team as a whole, from its root down.
 pub(crate) fn structure(root: &Member, errors: &Errors) {
+    for method in root.background() {
+        errors.at(method, messages::root_in_background(method));
+    }
     visit(root, &mut Vec::new(), &mut Vec::new(), errors);
 }
 
@@ -172,6 +185,7 @@ fn visit<'t>(
     errors: &Errors,
 ) {
     placed_once(here, seen, errors);
+    in_background_once(here, errors);
     granted_or_confirmed(here, errors);
     within(here, above, errors);
     with_confirmation(here, above, errors);
@@ -192,6 +206,13 @@ fn placed_once<'t>(here: &'t Member, seen: &mut Vec<&'t Path>, errors: &Errors) 
         errors.at(path, messages::placed_twice(written(path)));
     }
     seen.push(path);
+}
+
+/// Reports `.background().background_until_answer()`.
+fn in_background_once(here: &Member, errors: &Errors) {
+    for second in here.background().skip(1) {
+        errors.at(second, messages::one_background());
+    }
 }
 
 /// Reports a tool that is granted and confirmed: `.grants([Deploy]).confirm([Deploy])`.

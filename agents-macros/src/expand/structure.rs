@@ -40,6 +40,7 @@ fn one(said: &Said, rt: &Rt) -> TokenStream {
             .map(|tool| named(tool, "confirm", at))
             .collect(),
         Said::Budget(at, budget) => quote!(.#at(#budget)),
+        Said::Background(at) => quote!(.#at()),
         Said::Delegates(at, members) => {
             let below = Ident::new("and_below", here(at.span()));
             let members = members.iter().map(|one| member(one, "below", rt));

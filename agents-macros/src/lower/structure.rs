@@ -27,6 +27,7 @@ fn said(one: ast::Said) -> Option<Said> {
     match method.to_string().as_str() {
         "delegates" => Some(Said::Delegates(method, members)),
         "budget" => values.pop().map(|budget| Said::Budget(method, budget)),
+        "background" | "background_until_answer" => Some(Said::Background(method)),
         "grants" => listed(method, values, Said::Grants),
         _ => listed(method, values, Said::Confirm),
     }

@@ -13,7 +13,7 @@ pub(crate) fn no_turbofish(method: impl Display) -> String {
 
 pub(crate) fn behind_a_place(method: impl Display) -> String {
     format!(
-        "`.{method}(..)` is not said of a place: `grants`, `confirm`, `budget` and `delegates` are; a method of the agent stands before these, and one of the whole team behind it: `structure!(..).{method}(..)`"
+        "`.{method}(..)` is not said of a place: `grants`, `confirm`, `budget`, `background` and `delegates` are; a method of the agent stands before these, and one of the whole team behind it: `structure!(..).{method}(..)`"
     )
 }
 
@@ -41,6 +41,22 @@ pub(crate) fn says_nothing(method: &str, usage: &str) -> String {
 
 pub(crate) fn one_budget() -> &'static str {
     "a place has one budget: `.budget(tokens(500_000).time(minutes(30)))`"
+}
+
+pub(crate) fn background_takes_nothing(method: impl Display) -> String {
+    format!(
+        "`.{method}()` takes nothing; to cancel the work when the agent above answers, write `.background_until_answer()`"
+    )
+}
+
+pub(crate) fn one_background() -> &'static str {
+    "keep one: with `.background()` the answer of the agent above waits for the work, and with `.background_until_answer()` the work is cancelled then"
+}
+
+pub(crate) fn root_in_background(method: impl Display) -> String {
+    format!(
+        "the root of a team has no agent above it that could go on meanwhile; leave out `.{method}()`, or `tokio::spawn` the run"
+    )
 }
 
 /// Text of the error of bounds in the place of a budget. `bounds` are calls on a `Budget`: `.max_turns(3)`.

@@ -16,6 +16,8 @@ pub(crate) enum Said {
     Grants(Ident, Vec<ToolRef>),
     Confirm(Ident, Vec<ToolRef>),
     Budget(Ident, Expr),
+    /// `background()` or `background_until_answer()`: a method without arguments.
+    Background(Ident),
     Delegates(Ident, Vec<Member>),
 }
 
@@ -58,6 +60,14 @@ impl Member {
     pub(crate) fn budget(&self) -> Option<&Expr> {
         self.said.iter().find_map(|said| match said {
             Said::Budget(_, budget) => Some(budget),
+            _ => None,
+        })
+    }
+
+    /// Returns the methods that let the agent work in the background: none, or one if the team has no mistake.
+    pub(crate) fn background(&self) -> impl Iterator<Item = &Ident> {
+        self.said.iter().filter_map(|said| match said {
+            Said::Background(method) => Some(method),
             _ => None,
         })
     }

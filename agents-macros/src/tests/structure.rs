@@ -19,7 +19,7 @@ fn a_team() {
                 CodeMaster
                     .grants([WriteFile, Compile, \"mcp_*\"])
                     .confirm([Deploy, \"mcp_delete\"])
-                    .delegates(Coder { root }.grants([WriteFile]), tester),
+                    .delegates(Coder { root }.grants([WriteFile]).background(), tester.background_until_answer()),
             )",
     ));
     check(expansion, expect_file!["snapshots/team.rs"]);

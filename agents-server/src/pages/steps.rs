@@ -119,6 +119,10 @@ fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
             format!("{tool} {}", short(arguments)),
             long(arguments),
         ),
+        EventKind::TicketGiven { ticket, .. } => {
+            let text = format!("{ticket} goes on in the background");
+            ("…", "call", text, None)
+        }
         EventKind::CallRepaired { tool, repairs, .. } => {
             ("✎", "repair", format!("{tool}: repaired: {repairs}"), None)
         }

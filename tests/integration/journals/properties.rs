@@ -36,7 +36,7 @@ const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
 /// Every kind of fact that a journal holds.
-const KINDS: [&str; 62] = [
+const KINDS: [&str; 63] = [
     "anew",
     "answer.planned",
     "answer.read",
@@ -94,6 +94,7 @@ const KINDS: [&str; 62] = [
     "started",
     "stopped",
     "stopped_from_outside",
+    "ticket_given",
     "tried",
     "unanswered",
     "void",

@@ -110,6 +110,7 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::Instructed(_) => "instructed",
         EventKind::HandedOff { .. } => "handed off",
         EventKind::Shortened { .. } => "shortened",
+        EventKind::TicketGiven { .. } => "ticket given",
         EventKind::KnowledgeUsed { .. } => "knowledge used",
         EventKind::CallEnded(receipt) if receipt.is_ok() => "call ended ok",
         EventKind::CallEnded(_) => "call ended",

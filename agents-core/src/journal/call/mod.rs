@@ -20,6 +20,7 @@ mod repairs;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod ticket;
 mod tool;
 mod wording;
 
@@ -27,6 +28,7 @@ pub(crate) use fact::{
     Accepted, After, CallFact, Called, Doubt, Given, Intent, Interrupted, News, Refused,
 };
 pub(crate) use repairs::{again, of_answer, of_call};
+pub(crate) use ticket::Ticket;
 
 use super::candidates::{Candidates, Wait};
 use crate::{
@@ -119,6 +121,9 @@ pub(crate) struct Call {
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Time at which the call was taken up, in milliseconds since 1970.
     pub(crate) started: Option<Timestamp>,
+    /// Ticket that the model has got in place of the result, if the call goes on in the background.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ticket: Option<Ticket>,
 }
 
 /// Stage of a call: what has to happen to it next.
@@ -230,6 +235,7 @@ impl Call {
             message: None,
             receipt: None,
             started: None,
+            ticket: None,
         }
     }
 

@@ -33,6 +33,26 @@ pub(super) fn to_be_asked_otherwise(note: &str) -> String {
     format!("nobody has answered the question as it is: {note}; change the question and ask again")
 }
 
+// ---- calls in the background ----
+
+/// Result of a call that goes on in the background: its ticket.
+pub(super) fn ticket(name: &str, until_answer: bool) -> String {
+    let end = match until_answer {
+        true => "It is cancelled when you give your answer.",
+        false => {
+            "If nothing is left to do but to wait for it, say so: your answer is asked for again once it is there."
+        }
+    };
+    format!(
+        "This goes on in the background, with the ticket `{name}`. Its result will come as a message, so do not call it again for that. {end}"
+    )
+}
+
+/// Message with the result of a call that was in the background.
+pub(super) fn result_of_ticket(tool: &str, ticket: &str, result: &str) -> String {
+    format!("[Result of `{tool}`, ticket `{ticket}`]\n{result}")
+}
+
 // ---- remarks on a result ----
 
 /// Remark on the default answer of a question.

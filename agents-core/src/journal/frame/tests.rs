@@ -83,6 +83,7 @@ fn next(frame: &Frame, budget: &Budget) -> String {
             false => format!("ask in turn {turn}"),
         },
         Next::Calls => "carry out the calls".into(),
+        Next::Background => "wait for the background".into(),
         Next::HandOff(to) => format!("hand off to {to}"),
         Next::Answer => "read the answer".into(),
         Next::Declined { why } => format!("end: {why}"),

@@ -52,7 +52,7 @@ impl Recorded {
                 continue;
             }
             for (place, id) in state.places.iter().zip(0..) {
-                let calls = place.frame.iter().flat_map(|frame| &frame.calls);
+                let calls = place.frame.iter().flat_map(|frame| frame.under_way());
                 let calls = calls.filter(|call| is_open(call)).map(|call| OpenCall {
                     agent: place.agent.to_string(),
                     tool: call.call.name.clone(),

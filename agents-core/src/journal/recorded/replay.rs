@@ -8,13 +8,14 @@ use crate::{
     json::canonical,
     media::Attached,
     recovery::Plan,
-    run::{ApprovalDecision, Attachment, Limit, Stop},
+    run::{ApprovalDecision, Attachment, Instruction, Limit, Stop},
     tool::{Effects, RemoteTool},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
 };
+use tokio::sync::Notify;
 
 /// Parts of a recorded run that came from outside of its models.
 #[derive(Default)]
@@ -32,6 +33,10 @@ pub(super) struct Outside {
     calls: BTreeMap<String, (u64, bool)>,
     /// Paths of the calls whose work was dropped.
     dropped: BTreeSet<String>,
+    /// Calls whose results agents were told as messages, since they were in the background, in the order of the telling.
+    told: Vec<Told>,
+    /// Instructions of people to the agent that was run, each with the turn before which that agent was told it.
+    instructions: Vec<(u32, Instruction)>,
     /// Number of the fact that ended the run, or else of the last fact.
     last: u64,
 }
@@ -73,6 +78,16 @@ struct Execution {
     attached: Option<Vec<Attached>>,
 }
 
+/// Result of a call in the background that an agent was told.
+struct Told {
+    /// Path of the call.
+    path: String,
+    /// Path of the agent.
+    agent: String,
+    /// Number of the agent's turn before which it was told.
+    turn: u32,
+}
+
 /// Recorded question to an approver.
 struct Question {
     call: Doing,
@@ -91,8 +106,24 @@ impl Outside {
                     self.on_call(path, call, fact, raw.seq);
                 }
             }
+            Fact::Instructed(instruction) if state.place(place).depth == 0 => {
+                let frame = state.place(place).frame.as_ref();
+                let turn = frame.map_or(0, |frame| frame.turns) + 1;
+                self.instructions.push((turn, instruction.clone()));
+            }
             Fact::Settled { seq } => {
                 let path = call_path(&agent(), *seq);
+                let frame = state.place(place).frame.as_ref();
+                if let Some(frame) = frame
+                    && frame.background.iter().any(|call| call.seq == *seq)
+                {
+                    self.told.push(Told {
+                        path: path.clone(),
+                        agent: agent(),
+                        // A model that is writing is told after its reply.
+                        turn: frame.turns + 1 + u32::from(frame.asked.is_some()),
+                    });
+                }
                 let was_dropped = self.dropped.contains(&path);
                 if let Some((_, settled)) = self.calls.get_mut(&path) {
                     *settled = !was_dropped;
@@ -250,6 +281,8 @@ pub(crate) struct Replay {
     /// Is `true` if the recorded run came to an end of its own.
     has_ended: bool,
     used: Mutex<Used>,
+    /// Is notified when an agent goes on to its next action.
+    went_on: Notify,
 }
 
 /// Indices of what was given again.
@@ -258,6 +291,9 @@ struct Used {
     executions: BTreeSet<usize>,
     questions: BTreeSet<usize>,
     plans: BTreeSet<usize>,
+    told: BTreeSet<usize>,
+    /// Number of instructions that were given again.
+    instructions: usize,
 }
 
 /// Recorded execution that is given again.
@@ -286,7 +322,65 @@ impl Replay {
             model,
             has_ended: recorded.exchanges.has_ended,
             used: Mutex::default(),
+            went_on: Notify::new(),
         }
+    }
+
+    /// Tells calls in the background that an agent goes on to its next action.
+    pub(crate) fn goes_on(&self) {
+        self.went_on.notify_waiters();
+    }
+
+    /// Waits until a call in the background may end: until its agent has come to the turn before which it was told the
+    /// result, and was told the results before that one. `turns` returns the number of turns that the agent has taken.
+    pub(crate) async fn may_end(&self, path: &str, turns: impl Fn() -> u32) {
+        loop {
+            let went_on = self.went_on.notified();
+            if self.ends_now(path, turns()) {
+                return self.goes_on();
+            }
+            went_on.await;
+        }
+    }
+
+    /// Marks the call in the background as ended if its agent, which has taken this many turns, was told its result next.
+    /// Returns `false` if other turns or results come first.
+    fn ends_now(&self, path: &str, turns: u32) -> bool {
+        let mut used = self.used();
+        let left = self.outside.told.iter().enumerate();
+        let mut left = left.filter(|(index, _)| !used.told.contains(index));
+        let Some((own, told)) = left.clone().find(|(_, told)| told.path == *path) else {
+            return true;
+        };
+        let first = left.find(|(_, other)| other.agent == told.agent);
+        let is_first = first.is_some_and(|(index, _)| index == own);
+        let ends = is_first && turns + 1 >= told.turn;
+        if ends {
+            used.told.insert(own);
+        }
+        ends
+    }
+
+    /// Returns `true` if the agent at this path has to be told results of calls in the background before this turn, and
+    /// these have not ended. `is_on_its_way` tells of the path of a call whether the call goes on in the background.
+    pub(crate) fn owes_results(
+        &self,
+        agent: &str,
+        turn: u32,
+        is_on_its_way: impl Fn(&str) -> bool,
+    ) -> bool {
+        let mut told = self.outside.told.iter();
+        told.any(|told| told.agent == agent && told.turn <= turn && is_on_its_way(&told.path))
+    }
+
+    /// Returns the instructions that the agent that was run was told before this turn, and has not been told again.
+    pub(crate) fn instructions(&self, turn: u32) -> Vec<Instruction> {
+        let mut used = self.used();
+        let left = self.outside.instructions[used.instructions..].iter();
+        let due = left.take_while(|(before, _)| *before <= turn);
+        let due: Vec<_> = due.map(|(_, instruction)| instruction.clone()).collect();
+        used.instructions += due.len();
+        due
     }
 
     /// Returns the recorded execution of this call. The error says what differs; the run ends with it.

@@ -276,7 +276,7 @@ struct Prefix {
     gone_on: Vec<String>,
     /// Number of each run in the variation, by its recorded number. The next two maps have the numbers of escalations.
     runs: BTreeMap<u32, u32>,
-    tickets: BTreeMap<(u32, u64), Ticket>,
+    escalations: BTreeMap<(u32, u64), Renumbered>,
     raised: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -317,20 +317,20 @@ impl Prefix {
                 let (all, left) = self.raised.entry(entry.run).or_default();
                 *all += 1;
                 *left += u64::from(!follows);
-                let ticket = Ticket {
+                let renumbered = Renumbered {
                     number: *left,
                     place,
                     of: *of,
                 };
-                self.tickets.insert((entry.run, *all), ticket);
+                self.escalations.insert((entry.run, *all), renumbered);
             }
             _ => {}
         }
-        if let Some(ticket) = ticket_of(&mut fact)
-            && let Some(left) = self.tickets.get(&(entry.run, *ticket))
+        if let Some(number) = number_of(&mut fact)
+            && let Some(left) = self.escalations.get(&(entry.run, *number))
         {
-            renumbered |= left.number != *ticket;
-            *ticket = left.number;
+            renumbered |= left.number != *number;
+            *number = left.number;
         }
         if follows {
             return Ok(());
@@ -359,10 +359,11 @@ impl Prefix {
         }
         // The facts of an escalation belong to the call that it is about.
         let mut about = fact.clone();
-        let ticket = ticket_of(&mut about).and_then(|ticket| self.tickets.get(&(run, *ticket)));
-        let (place, raiser) = match (fact, ticket) {
+        let escalation =
+            number_of(&mut about).and_then(|number| self.escalations.get(&(run, *number)));
+        let (place, raiser) = match (fact, escalation) {
             (Fact::Raised { of, .. }, _) => (place, Some(*of)),
-            (_, Some(ticket)) => (ticket.place, Some(ticket.of)),
+            (_, Some(escalation)) => (escalation.place, Some(escalation.of)),
             _ => (place, None),
         };
         let path = state.path(place).to_string();
@@ -370,7 +371,9 @@ impl Prefix {
             _ if let Some(Raiser::Call(seq)) = raiser => call_path(state, place, seq),
             // Places and offers are numbered, so these facts stay; they have no effect.
             Fact::Opened { .. } | Fact::Offered(_) => return !self.runs.contains_key(&run),
-            Fact::Call { seq, .. } | Fact::Settled { seq, .. } => call_path(state, place, *seq),
+            Fact::Call { seq, .. } | Fact::TicketGiven { seq, .. } | Fact::Settled { seq, .. } => {
+                call_path(state, place, *seq)
+            }
             _ => path.clone(),
         };
         let is_call = here.len() > path.len();
@@ -394,18 +397,18 @@ impl Prefix {
 }
 
 /// Escalation of a varied run: its number there, and the call or answer that it is about.
-struct Ticket {
+struct Renumbered {
     number: u64,
     place: u32,
     of: Raiser,
 }
 
 /// Returns the number of the escalation that a fact is about, to change it; `None` for other facts.
-fn ticket_of(fact: &mut Fact) -> Option<&mut u64> {
+fn number_of(fact: &mut Fact) -> Option<&mut u64> {
     match fact {
-        Fact::Reached { ticket, .. }
-        | Fact::Decided { ticket, .. }
-        | Fact::Dropped { ticket, .. } => Some(ticket),
+        Fact::Reached { number, .. }
+        | Fact::Decided { number, .. }
+        | Fact::Dropped { number, .. } => Some(number),
         _ => None,
     }
 }

@@ -15,9 +15,13 @@ fn main() {
                 .confirm::<Deploy>()
                 .confirm_named("mcp_delete")
                 .and_below(
-                    ::agents::__rt::Member::below(Coder { root }).grant::<WriteFile>(),
+                    ::agents::__rt::Member::below(Coder { root })
+                        .grant::<WriteFile>()
+                        .background(),
                 )
-                .and_below(::agents::__rt::Member::below(tester)),
+                .and_below(
+                    ::agents::__rt::Member::below(tester).background_until_answer(),
+                ),
         )
         .build();
 }

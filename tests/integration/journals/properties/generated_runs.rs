@@ -110,6 +110,9 @@ pub(super) struct Case {
     is_race: bool,
     /// Severity of the helper's escalations.
     stuck: Severity,
+    /// `None` if the lead waits for the helper; `Some(true)` if the helper works in the background until the lead answers,
+    /// and `Some(false)` if the lead's answer waits for it.
+    background: Option<bool>,
     /// Seed for the changes of the journal.
     pub(super) seed: u64,
 }
@@ -118,7 +121,7 @@ impl Case {
     /// Returns `true` if the case ends alike wherever it is interrupted. A limiter's counts and a cancellation do not
     /// survive the process. A repair agent that gives up is asked again if the process ends before its reply is
     /// stored, and may have no turn left. An agent that failed inside a function is run again, and may succeed then.
-    /// The order of two simultaneous ends is random.
+    /// The order of two simultaneous ends is random. A result from the background may be told before another turn.
     pub(super) fn comes_to_the_same_end(&self) -> bool {
         let mut calls = self.rounds.iter().flatten();
         let mut said = self.scribe.iter();
@@ -126,6 +129,7 @@ impl Case {
             |tool: &str| matches!(tool, "ask" | "fetch") && self.stuck == Severity::Critical;
         self.held_back.is_none()
             && !self.is_race
+            && self.background.is_none()
             && calls.all(|(tool, _)| *tool != "halt" && !may_fail(tool))
             && !said.any(|said| matches!(said, Say::Call("escalate" | "throw_exception")))
     }
@@ -240,11 +244,15 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
         proptest::option::weighted(0.3, 0..2_usize),
         proptest::option::weighted(0.1, 0..5_u32),
         select(around),
-        (select(stuck), any::<u64>()),
+        (
+            select(stuck),
+            proptest::option::weighted(0.3, any::<bool>()),
+            any::<u64>(),
+        ),
     )
         .prop_map(move |case| {
             let (rounds, answers, tries, scribe, handler, choosing, held_back, around, rest) = case;
-            let (stuck, seed) = rest;
+            let (stuck, background, seed) = rest;
             Case {
                 rounds,
                 answers,
@@ -256,6 +264,7 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
                 around,
                 is_race,
                 stuck,
+                background,
                 seed,
             }
         })
@@ -682,7 +691,11 @@ pub(super) async fn run(
     let token = CancellationToken::new();
     let team = Member::new(lead(case, world, &token))
         .confirm_named("clerk")
-        .delegate(helper(case, world, "helper"))
+        .delegate(match case.background {
+            None => Member::new(helper(case, world, "helper")),
+            Some(false) => Member::new(helper(case, world, "helper")).background(),
+            Some(true) => Member::new(helper(case, world, "helper")).background_until_answer(),
+        })
         .delegate(helper(case, world, "clerk"))
         .build();
     let is_resumed = !journal.entries().is_empty();
