@@ -41,7 +41,7 @@ fn researching() -> ScriptedModel {
     let (model, _) = ScriptedModel::from_async_fn(|asked| async move {
         let (millis, answer) = match asked.last().contains("heavy") {
             true => (100, "A blue whale weighs up to 199 tonnes."),
-            false => (500, "The oldest one that is known was 211 years old."),
+            false => (1200, "The oldest one that is known was 211 years old."),
         };
         sleep(Duration::from_millis(millis)).await;
         Script::text(answer)
@@ -74,7 +74,7 @@ async fn main() -> Result<(), Error> {
     let (writing, handle) = ScriptedModel::from_async_fn(move |_| {
         let turn = turns.next().expect("a turn of the script");
         async move {
-            sleep(Duration::from_millis(70)).await;
+            sleep(Duration::from_millis(150)).await;
             turn
         }
     });

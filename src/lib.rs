@@ -242,6 +242,8 @@ mod pages {
     struct Questions;
     #[doc = include_str!("../book/src/steering.md")]
     struct Steering;
+    #[doc = include_str!("../book/src/background.md")]
+    struct Background;
     #[doc = include_str!("../book/src/claims.md")]
     struct Claims;
     #[doc = include_str!("../book/src/approvals.md")]

@@ -114,11 +114,11 @@ fn background() {
         &[
             "├─ researcher: in the background",
             "… researcher-1 goes on in the background",
-            "[researcher]",
-            "answered",
+            "✓ researcher {\"question\": \"How old does it get?\"}",
+            "✗ illustrator",
             "= Done: the last line is about a whale of 211 years.",
-            "turn 3 was told: [Result of `researcher`, ticket `researcher-1`] A blue whale weighs up to 199 tonnes.",
-            "turn 5 was told: [Result of `researcher`, ticket `researcher-2`] The oldest one that is known was 211 years old.",
+            "[Result of `researcher`, ticket `researcher-1`] A blue whale weighs up to 199 tonnes.",
+            "[Result of `researcher`, ticket `researcher-2`] The oldest one that is known was 211 years old.",
         ],
     );
 }

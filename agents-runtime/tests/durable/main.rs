@@ -6,6 +6,7 @@
 mod aisvs;
 mod approvals;
 mod audit;
+mod background;
 mod contents;
 mod conversations;
 mod edits;
