@@ -4,6 +4,7 @@ use crate::office::*;
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
     model::{Message, Model, ModelError, Reply, Request, ToolCall},
+    run::{Event, EventKind},
     team::{Member, Team},
     tool::{FnTool, ToolSpec},
 };
@@ -158,9 +159,19 @@ async fn the_background_outlives_kills_and_each_result_is_told_once() {
     let editor = team(&runtime, false);
     let run = editor.run("Write.").scope("acme").by(&ada());
     let run = run.start().await.unwrap();
+    let events = || async {
+        let client = Runtime::client(SqliteStore::open(files.db()).await.unwrap());
+        let client = client.keyring(FileKeyring::open(files.keys()).unwrap());
+        let recorded = client.recorded(run.id()).await.unwrap();
+        recorded.map_or_else(Vec::new, |recorded| recorded.events())
+    };
     for _ in 0..3 {
+        let before = events().await.len();
         let child = start_newsroom(&files);
-        tokio::time::sleep(Duration::from_millis(900)).await;
+        // A part of the work of all three agents; the whole has some 200 events.
+        while events().await.len() < before + 30 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         kill(child);
     }
     let child = start_newsroom(&files);
@@ -181,6 +192,13 @@ async fn the_background_outlives_kills_and_each_result_is_told_once() {
     );
     let ids: BTreeSet<_> = receipts.iter().map(|one| one.call_id.clone()).collect();
     assert_eq!(ids.len(), receipts.len());
+    let events = events().await;
+    let is_start = |event: &&Event| matches!(event.kind, EventKind::RunStarted { .. });
+    assert_eq!(
+        events.iter().filter(is_start).count(),
+        4,
+        "killed three times"
+    );
     assert!(files.audit().await.verify().await.unwrap().flaws.is_empty());
 }
 
@@ -197,7 +215,8 @@ async fn a_worker_is_free_while_people_are_asked_in_the_background() {
     assert_eq!(requests.len(), 2, "{requests:?}");
     worker.stop().await;
     // The editor has gone on meanwhile, up to its answer.
-    let recorded = runtime.recorded(run.id()).await.unwrap().unwrap();
+    let client = Runtime::client(SqliteStore::open(files.db()).await.unwrap());
+    let recorded = client.recorded(run.id()).await.unwrap().unwrap();
     let receipts = recorded.receipts();
     let looks = receipts.iter().filter(|one| one.name == "look").count();
     assert_eq!(looks, ROUNDS);
