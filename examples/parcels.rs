@@ -2,16 +2,9 @@
 //!
 //! `cargo run --example parcels`
 
-use agents::{
-    console::print_line,
-    prelude::*,
-    recovery::Repair,
-    testing::{Script, ScriptedModel},
-};
-use std::{
-    io::{self, ErrorKind},
-    sync::atomic::{AtomicBool, Ordering::SeqCst},
-};
+use agents::testing::{Script, ScriptedModel};
+use agents::{console::print_line, prelude::*, recovery::Repair};
+use std::io::{self, ErrorKind};
 
 tool! {
     /// Say where a parcel is.
@@ -19,10 +12,10 @@ tool! {
     async fn track(
         /// Number of the parcel.
         parcel: u32,
+        cx: &ToolContext,
     ) -> io::Result<&'static str> {
-        static IS_AWAKE: AtomicBool = AtomicBool::new(false);
         match parcel {
-            _ if !IS_AWAKE.swap(true, SeqCst) => Err(ErrorKind::ConnectionReset.into()),
+            17 if cx.attempt() == 1 => Err(ErrorKind::ConnectionReset.into()),
             17 => Ok("delivered"),
             _ => Err(ErrorKind::NotFound.into()),
         }
@@ -31,7 +24,7 @@ tool! {
     on_error {
         invalid_args(_, _) => fix(agent = JsonFixer, retries = 2),
         execution_error(Returned(e)) => match e.kind() {
-            ErrorKind::NotFound => feedback("no such parcel: count it as not delivered"),
+            ErrorKind::NotFound => feedback("it was never sent: do not count it"),
             _ => retry(max_attempts = 3, backoff = exponential()),
         },
         execution_error(TimedOut(_) | Panicked(_)) => escalate("tracking is down", severity = High),
@@ -42,24 +35,21 @@ tool! {
 #[agent(budget(max_turns = 1))]
 async fn json_fixer(request: Repair) -> String;
 
-/// You count which of these parcels are delivered.
+/// You count how many of these parcels are delivered.
 #[agent(tools = [Track])]
 async fn clerk(parcels: Vec<u32>) -> u32;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    // A script makes the mistakes of a small model. With `ollama("qwen3:4b")` in its place, the model is real.
+    // A script plays the model, with the mistakes of small ones. `ollama("qwen3:4b")` is a real one.
     let (model, _) = ScriptedModel::new([
         Script::call("track", r#"{"parcel": "17",}"#),
-        Script::call("track", "the parcel eighteen"),
-        Script::text(r#"{"parcel": 18}"#), // the repair agent
+        Script::call("track", "parcel eighteen"),
+        Script::text(r#"{"parcel": 18}"#), // from the repair agent
         Script::text("1"),
     ]);
-    let delivered: u32 = Clerk
-        .run(vec![17, 18])
-        .model(model)
-        .on_event(print_line)
-        .await?;
+    let run = Clerk.run(vec![17, 18]).model(model);
+    let delivered: u32 = run.on_event(print_line).await?;
     println!("= {delivered}");
     Ok(())
 }

@@ -2,12 +2,8 @@
 //!
 //! `cargo run --example refunds`
 
-use agents::{
-    console::print_line,
-    prelude::*,
-    run::{Approval, ApprovalRequest},
-    testing::{Script, ScriptedModel},
-};
+use agents::testing::{Script, ScriptedModel};
+use agents::{console::print_line, prelude::*, run::Approval};
 
 tool! {
     /// Refund an order.
@@ -18,7 +14,7 @@ tool! {
     ) -> Result<String, &'static str> {
         match cents {
             0..5_000 => Ok(format!("{cents} cents are refunded")),
-            _ => Err("the bank is closed"),
+            _ => Err("the bank asks for a signature"),
         }
     }
 
@@ -40,7 +36,7 @@ impl Office {
     async fn answer(&self, letter: String) -> String;
 
     on_escalation!(match escalation.severity {
-        Low | Medium => return_partial_result(format!("Tomorrow, because {}.", escalation.reason)),
+        Low | Medium => return_partial_result(format!("Tomorrow: {}.", escalation.reason)),
         High | Critical => inherit(),
     });
 }
@@ -48,15 +44,15 @@ impl Office {
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let team = structure!(Office.delegates(Cashier.confirm([Refund])));
-    println!("{}", team.render());
+    print!("{}", team.render());
 
     let (model, _) = ScriptedModel::new([
         Script::call("cashier", r#"{"order": "A-17, 90 euros"}"#),
         Script::call("refund", r#"{"cents": 9000}"#),
     ]);
     let run = team.run("I sent A-17 back.").model(model);
-    // In a terminal, `approve::ask_me` asks you; in a runtime, the run waits for the control room.
-    let run = run.approver(|_: ApprovalRequest| async { Approval::Approve });
+    // `approve::ask_me` asks at the terminal. In a runtime, the run waits for the control room.
+    let run = run.approver(|_| async { Approval::Approve.by("Ada") });
     println!("= {}", run.on_event(print_line).await?);
     Ok(())
 }

@@ -152,12 +152,16 @@ fn locked(name: &str) -> String {
 }
 
 #[test]
-fn the_front_page_names_all_that_its_program_needs() {
+fn the_front_page_names_all_that_its_programs_need() {
     let page = read("README.md");
     let mut package = Package::new("front_page");
-    for (kind, block) in blocks(&page) {
+    fs::create_dir(package.folder.join("src/bin")).unwrap();
+    for (number, (kind, block)) in blocks(&page).into_iter().enumerate() {
         if kind.starts_with("rust") {
-            package.write("src/main.rs", block);
+            package.write(
+                &format!("src/bin/program_{number}.rs"),
+                &format!("{block}\n"),
+            );
         } else if kind == "console" {
             let added = commands(block).filter_map(|command| command.strip_prefix("cargo add "));
             added.for_each(|arguments| package.add(arguments));

@@ -6,7 +6,7 @@
 mod built;
 
 use std::{
-    env::consts::EXE_SUFFIX,
+    env::{self, consts::EXE_SUFFIX},
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
@@ -62,6 +62,31 @@ fn file_manager() {
             r#"[list_dir] args={"path": "notes"} result=["todo.md"]"#,
             "= config.json sets the port to 8080",
             "notes/todo.md: Change the port.",
+        ],
+    );
+}
+
+#[test]
+fn parcels() {
+    check(
+        "parcels",
+        &[
+            "… track again in",
+            "? json_fixer is asked to repair track, try 1",
+            "~ track repaired: `json_fixer` gave the arguments anew for 15 tokens",
+            "= 1",
+        ],
+    );
+}
+
+#[test]
+fn refunds() {
+    check(
+        "refunds",
+        &[
+            "└─ cashier: confirm refund",
+            "^ `office` ends with a partial result",
+            "= Tomorrow: the bank asks for a signature.",
         ],
     );
 }
@@ -702,11 +727,53 @@ fn branch() {
     );
 }
 
+/// Returns the code of an example, without the comment about it.
+fn code(example: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/{example}.rs"));
+    let text = fs::read_to_string(file).unwrap();
+    let (about, code) = text.split_once("\n\n").unwrap();
+    assert!(about.lines().all(|line| line.starts_with("//!")), "{about}");
+    code.trim_end().to_owned()
+}
+
+/// Puts this text into the block of this kind that has this number, and returns the page and what the block had.
+fn with_block(page: &str, kind: &str, number: usize, text: &str) -> (String, String) {
+    let fence = format!("\n```{kind}\n");
+    let (at, _) = page.match_indices(&fence).nth(number).unwrap();
+    let (before, rest) = page.split_at(at + fence.len());
+    let (block, after) = rest.split_once("\n```\n").unwrap();
+    (format!("{before}{text}\n```\n{after}"), block.to_owned())
+}
+
+/// The front page has the code of two examples, and the output of the second. `UPDATE_EXPECT=1` writes them.
+#[test]
+fn the_front_page_shows_its_programs_and_what_is_printed() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let page = fs::read_to_string(&file).unwrap();
+    assert_eq!(page.matches("\n```rust").count(), 2);
+    let printed = output("refunds", &[], NOBODY);
+    let (page, first) = with_block(&page, "rust", 0, &code("parcels"));
+    let (page, second) = with_block(&page, "rust", 1, &code("refunds"));
+    let (page, shown) = with_block(&page, "text", 0, printed.trim_end());
+    let is_shown = without_times(&shown) == without_times(&printed);
+    let is_same = first == code("parcels") && second == code("refunds") && is_shown;
+    if !is_same && env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(file, page).unwrap();
+        return;
+    }
+    assert_eq!(first, code("parcels"));
+    assert_eq!(second, code("refunds"));
+    assert!(
+        is_shown,
+        "the front page shows this:\n{shown}\nand this is printed:\n{printed}"
+    );
+}
+
 /// The picture on the front page shows the example's current output; `scripts/picture` redraws it.
 #[test]
-fn the_picture_of_the_file_manager() {
+fn the_picture_of_the_parcels() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let picture = manifest.join("book/src/pictures/file_manager.svg");
+    let picture = manifest.join("book/src/pictures/parcels.svg");
     let picture = fs::read_to_string(picture).unwrap();
     let lines = picture.lines().filter_map(|line| {
         let line = line.strip_prefix("<text ")?.strip_suffix("</text>")?;
@@ -714,7 +781,7 @@ fn the_picture_of_the_file_manager() {
     });
     let drawn = lines.skip(1).collect::<String>();
     let drawn = drawn.replace("&lt;", "<").replace("&gt;", ">");
-    let printed = output("file_manager", &[], NOBODY);
+    let printed = output("parcels", &[], NOBODY);
     assert_eq!(
         without_times(&drawn.replace("&amp;", "&")),
         without_times(&printed)
