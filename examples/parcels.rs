@@ -1,4 +1,4 @@
-//! The first program of the front page: a tool that says what to do about its own failures.
+//! The program of the front page: a tool that says what to do about its own failures, and a team.
 //!
 //! `cargo run --example parcels`
 
@@ -24,7 +24,7 @@ tool! {
     on_error {
         invalid_args(_, _) => fix(agent = JsonFixer, retries = 2),
         execution_error(Returned(e)) => match e.kind() {
-            ErrorKind::NotFound => feedback("it was never sent: do not count it"),
+            ErrorKind::NotFound => escalate("nobody knows this parcel", severity = Medium),
             _ => retry(max_attempts = 3, backoff = exponential()),
         },
         execution_error(TimedOut(_) | Panicked(_)) => escalate("tracking is down", severity = High),
@@ -37,19 +37,34 @@ async fn json_fixer(request: Repair) -> String;
 
 /// You count how many of these parcels are delivered.
 #[agent(tools = [Track])]
-async fn clerk(parcels: Vec<u32>) -> u32;
+async fn tracker(parcels: Vec<u32>) -> u32;
+
+struct Desk;
+
+#[agent(prompt = "You answer customers. Your tracker knows their parcels.")]
+impl Desk {
+    /// Answers a letter.
+    async fn answer(&self, letter: String) -> String;
+
+    on_escalation!(match escalation.severity {
+        Low | Medium => return_partial_result(format!("We look into it: {}.", escalation.reason)),
+        High | Critical => inherit(),
+    });
+}
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    // A script plays the model, with the mistakes of small ones. `ollama("qwen3:4b")` is a real one.
+    let team = structure!(Desk.delegates(Tracker.grants([Track])));
+    print!("{}", team.render());
+
+    // A script plays all models, with the mistakes of small ones. `ollama("qwen3:4b")` is a real one.
     let (model, _) = ScriptedModel::new([
+        Script::call("tracker", r#"{"parcels": [17, 18]}"#),
         Script::call("track", r#"{"parcel": "17",}"#),
         Script::call("track", "parcel eighteen"),
         Script::text(r#"{"parcel": 18}"#), // from the repair agent
-        Script::text("1"),
     ]);
-    let run = Clerk.run(vec![17, 18]).model(model);
-    let delivered: u32 = run.on_event(print_line).await?;
-    println!("= {delivered}");
+    let run = team.run("Where are my parcels 17 and 18?").model(model);
+    println!("= {}", run.on_event(print_line).await?);
     Ok(())
 }
