@@ -155,15 +155,18 @@ fn locked(name: &str) -> String {
 fn the_front_page_names_all_that_its_program_needs() {
     let page = read("README.md");
     let mut package = Package::new("front_page");
+    let mut program = String::new();
     for (kind, block) in blocks(&page) {
         if kind.starts_with("rust") {
-            package.write("src/main.rs", block);
+            // One program, in parts.
+            program += &format!("{block}\n\n");
         } else if kind == "console" {
             let added = commands(block).filter_map(|command| command.strip_prefix("cargo add "));
             added.for_each(|arguments| package.add(arguments));
         }
     }
     assert!(package.added.contains_key("agents"), "what is to be added?");
+    package.write("src/main.rs", &program);
     // With these profiles, cargo reuses the builds of `tests/features.rs`.
     let workspace = read("Cargo.toml");
     let (_, profiles) = workspace.split_once("\n[profile.dev]\n").unwrap();

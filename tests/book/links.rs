@@ -22,6 +22,10 @@ fn pages() -> Vec<PathBuf> {
         "CHANGELOG.md",
     ];
     pages.extend(beside.map(|page| root().join(page)));
+    // The front pages of the other crates.
+    let crates = fs::read_dir(root()).unwrap();
+    let fronts = crates.map(|entry| entry.unwrap().path().join("README.md"));
+    pages.extend(fronts.filter(|page| page.exists() && !page.starts_with(root().join("target"))));
     pages
 }
 

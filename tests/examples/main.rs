@@ -67,6 +67,21 @@ fn file_manager() {
 }
 
 #[test]
+fn parcels() {
+    check(
+        "parcels",
+        &[
+            "└─ tracker: track",
+            "… track again in",
+            "? json_fixer is asked to repair track, try 1",
+            "~ track repaired: `json_fixer` gave the arguments anew for 15 tokens",
+            "^ `desk` ends with a partial result",
+            "= We look into it: nobody knows this parcel.",
+        ],
+    );
+}
+
+#[test]
 fn claims() {
     check(
         "claims",
@@ -718,11 +733,25 @@ fn branch() {
     );
 }
 
+/// The front page has the program in parts.
+#[test]
+fn the_front_page_shows_its_program() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let code = fs::read_to_string(root.join("examples/parcels.rs")).unwrap();
+    let (about, code) = code.split_once("\n\n").unwrap();
+    assert!(about.lines().all(|line| line.starts_with("//!")), "{about}");
+    let page = fs::read_to_string(root.join("README.md")).unwrap();
+    let parts = page.split("\n```rust,ignore\n").skip(1);
+    let parts = parts.map(|part| part.split("\n```\n").next().unwrap());
+    let parts: Vec<_> = parts.collect();
+    assert_eq!(parts.join("\n\n"), code.trim_end());
+}
+
 /// The picture on the front page shows the example's current output; `scripts/picture` redraws it.
 #[test]
-fn the_picture_of_the_file_manager() {
+fn the_picture_of_the_parcels() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let picture = manifest.join("book/src/pictures/file_manager.svg");
+    let picture = manifest.join("book/src/pictures/parcels.svg");
     let picture = fs::read_to_string(picture).unwrap();
     let lines = picture.lines().filter_map(|line| {
         let line = line.strip_prefix("<text ")?.strip_suffix("</text>")?;
@@ -730,7 +759,7 @@ fn the_picture_of_the_file_manager() {
     });
     let drawn = lines.skip(1).collect::<String>();
     let drawn = drawn.replace("&lt;", "<").replace("&gt;", ">");
-    let printed = output("file_manager", &[], NOBODY);
+    let printed = output("parcels", &[], NOBODY);
     assert_eq!(
         without_times(&drawn.replace("&amp;", "&")),
         without_times(&printed)
