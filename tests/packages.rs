@@ -64,8 +64,9 @@ impl Package {
         while let Some(word) = words.next() {
             match word {
                 "--path" => {
-                    assert_eq!(words.next(), Some("../agents"), "{arguments}");
-                    keys += &format!(", path = {ROOT:?}");
+                    let path = words.next().and_then(|path| path.strip_prefix("../agents"));
+                    let path = path.unwrap_or_else(|| panic!("{arguments}: which path?"));
+                    keys += &format!(", path = {:?}", format!("{ROOT}{path}"));
                 }
                 "--features" => {
                     let features: Vec<_> = words.next().unwrap().split(',').collect();
@@ -220,6 +221,36 @@ fn t1_t14_the_tutorial_can_be_walked() {
         }
         assert_eq!(printed, None, "{chapter} does not show what was printed");
         assert!(shows > 0, "{chapter} runs nothing");
+    }
+}
+
+/// `agents-cli/tests/it/tutorials.rs` follows the chapters about durable runs. Here their files are checked with the
+/// dependencies that the chapters name.
+#[test]
+fn the_chapters_about_durable_runs_name_all_that_they_need() {
+    let team = [&TUTORIAL[..], &["a-team-that-asks.md"]].concat();
+    for (name, chapters) in [
+        ("payer", vec!["a-payment-that-waits.md"]),
+        ("asking_shelf", team),
+    ] {
+        let mut package = Package::new(name);
+        package.profiles = "debug = false\n".to_owned();
+        for chapter in chapters {
+            let page = read(&format!("book/src/{chapter}"));
+            for (kind, block) in blocks(&page) {
+                if kind.starts_with("rust") {
+                    let (file, _) = block.split_once('\n').unwrap();
+                    let file = file.strip_prefix("// ").unwrap();
+                    package.write(file, &format!("{block}\n"));
+                } else if kind == "console" {
+                    let added =
+                        commands(block).filter_map(|command| command.strip_prefix("cargo add "));
+                    added.for_each(|arguments| package.add(arguments));
+                }
+            }
+        }
+        assert!(package.added.contains_key("agents-runtime"), "{name}");
+        package.cargo("check");
     }
 }
 

@@ -152,6 +152,8 @@ mod pages {
     struct AuditAndUndo;
     #[doc = include_str!("../../book/src/a-payment-that-waits.md")]
     struct APaymentThatWaits;
+    #[doc = include_str!("../../book/src/a-team-that-asks.md")]
+    struct ATeamThatAsks;
     #[doc = include_str!("../../book/src/command-line.md")]
     struct CommandLine;
     #[doc = include_str!("../../book/src/durable-conversations.md")]
@@ -164,6 +166,8 @@ mod pages {
     struct EventsAndDeadLetters;
     #[doc = include_str!("../../book/src/operations.md")]
     struct Operations;
+    #[doc = include_str!("../../book/src/production.md")]
+    struct Production;
     #[doc = include_str!("../../book/src/stores.md")]
     struct Stores;
     #[doc = include_str!("../../book/src/tests-from-production.md")]

@@ -4,6 +4,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod blocks;
 mod features;
 mod glossary;
 mod hidden;

@@ -11,9 +11,9 @@ mod events;
 mod help;
 mod listing;
 mod modes;
-mod payer;
 #[allow(unreachable_pub, reason = "a package has it as its library")]
 mod refunds;
 mod steering;
 mod stores;
 mod test_from;
+mod tutorials;

@@ -1,4 +1,4 @@
-//! The tutorial about a payment that waits: its program and its commands, as the chapter shows them.
+//! The chapters of the tutorial about durable runs: their programs and their commands, as the chapters show them.
 
 use crate::desk::{Folder, Ran, binary};
 use std::{
@@ -26,14 +26,11 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
     blocks
 }
 
-/// Returns the built program.
-fn program() -> PathBuf {
+/// Returns a built program: the example of this name.
+fn program(example: &str) -> PathBuf {
     let this = std::env::current_exe().unwrap();
     let folder = this.ancestors().nth(2).unwrap().join("examples");
-    let program = folder.join(format!(
-        "payer-of-the-tutorial{}",
-        std::env::consts::EXE_SUFFIX
-    ));
+    let program = folder.join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
     assert!(
         program.exists(),
         "`cargo test -p agents-cli` without `--test` builds the example"
@@ -41,16 +38,16 @@ fn program() -> PathBuf {
     program
 }
 
-/// The program at work.
-struct Payer(Child, Lines<BufReader<ChildStdout>>);
+/// A program at work.
+struct Running(Child, Lines<BufReader<ChildStdout>>);
 
-impl Payer {
-    fn start(folder: &Path) -> Payer {
-        let mut command = Command::new(program());
+impl Running {
+    fn start(example: &str, folder: &Path) -> Running {
+        let mut command = Command::new(program(example));
         let command = command.current_dir(folder).env_remove("AGENTS_MODEL");
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Payer(child, lines)
+        Running(child, lines)
     }
 
     fn next(&mut self) -> Option<String> {
@@ -59,7 +56,7 @@ impl Payer {
     }
 }
 
-impl Drop for Payer {
+impl Drop for Running {
     /// Kills the program at once, as `kill -9` does.
     fn drop(&mut self) {
         let _ = self.0.kill();
@@ -102,8 +99,10 @@ fn is_time(word: &str) -> bool {
     word.len() == 20 && digits == 14 && word.ends_with('Z')
 }
 
-/// The reader of the chapter.
+/// The reader of a chapter.
 struct Reader {
+    /// Example that is the program of the chapter.
+    example: &'static str,
     folder: Folder,
     /// Real ids by those that the chapter shows.
     ids: BTreeMap<String, String>,
@@ -130,15 +129,18 @@ impl Reader {
 
     fn follow(&mut self, command: &str, shown: &str) {
         if command == "cargo run" {
-            let mut payer = Payer::start(&self.folder.0);
-            let lines = shown.lines().map(|_| payer.next().expect("one more line"));
+            let mut program = Running::start(self.example, &self.folder.0);
+            let lines = shown
+                .lines()
+                .map(|_| program.next().expect("one more line"));
             let printed = lines.collect::<Vec<_>>().join("\n");
             self.compare(command, shown, &printed);
-            match shown.ends_with("start it again.") {
+            // A program that has said how to approve waits, and is killed.
+            match shown.contains(" approve ") {
                 true => self.killed += 1,
                 false => {
-                    assert_eq!(payer.next(), None, "the program ends");
-                    assert!(payer.0.wait().unwrap().success());
+                    assert_eq!(program.next(), None, "the program ends");
+                    assert!(program.0.wait().unwrap().success());
                 }
             }
         } else if command == "cat ledger.txt" {
@@ -167,11 +169,12 @@ impl Reader {
     }
 }
 
-#[test]
-fn the_tutorial_can_be_followed() {
-    let page = read("book/src/a-payment-that-waits.md");
+/// Follows a chapter command by command, and returns its reader. An example stands for the program of the chapter.
+fn follow(chapter: &str, example: &'static str) -> Reader {
+    let page = read(&format!("book/src/{chapter}.md"));
     let mut reader = Reader {
-        folder: Folder::new("tutorial"),
+        example,
+        folder: Folder::new(chapter),
         ids: BTreeMap::new(),
         killed: 0,
     };
@@ -193,30 +196,69 @@ fn the_tutorial_can_be_followed() {
         "{:?}",
         reader.ids
     );
+    reader
+}
+
+#[test]
+fn a_payment_that_waits_can_be_followed() {
+    let reader = follow("a-payment-that-waits", "payer-of-the-tutorial");
     let ledger = fs::read_to_string(reader.folder.0.join("ledger.txt")).unwrap();
     assert_eq!(ledger, "1200 cents to ACME\n", "it is paid once");
 }
 
 #[test]
-fn the_program_of_the_tutorial_is_the_example() {
-    let page = read("book/src/a-payment-that-waits.md");
-    let blocks = blocks(&page);
-    let (_, program) = blocks
-        .iter()
-        .find(|(kind, _)| kind.starts_with("rust"))
-        .unwrap();
-    let program = program.strip_prefix("// src/main.rs\n").unwrap();
-    let example = read("agents-runtime/examples/payer.rs");
-    let example: Vec<_> = example
-        .lines()
-        .skip_while(|line| line.starts_with("//!") || line.is_empty())
-        .collect();
+fn a_team_that_asks_can_be_followed() {
+    follow("a-team-that-asks", "shelf-of-the-tutorial");
+}
+
+/// Returns the source of an example without the lines at its beginning that a reader does not write.
+fn example(path: &str) -> String {
+    let text = read(&format!("agents-runtime/examples/{path}"));
+    let own = |line: &&str| line.starts_with("//!") || line.starts_with("#![") || line.is_empty();
+    let lines: Vec<_> = text.lines().skip_while(own).collect();
+    lines.join("\n")
+}
+
+/// Returns the files that the Rust blocks of these chapters make: a later block replaces an earlier one of its name.
+fn files(chapters: &[&str]) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for chapter in chapters {
+        let page = read(&format!("book/src/{chapter}.md"));
+        for (kind, block) in blocks(&page) {
+            if kind.starts_with("rust") {
+                let (name, text) = block.split_once('\n').unwrap();
+                let name = name.strip_prefix("// src/").unwrap();
+                files.insert(name.to_owned(), text.to_owned());
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn the_program_of_the_payment_is_the_example() {
     let own = "const AGENTS: &str = \"cargo run -p agents-cli --\";";
-    assert!(example.contains(&own));
+    let example = example("payer.rs");
+    assert!(example.contains(own));
     assert_eq!(
-        program,
-        example
-            .join("\n")
-            .replace(own, "const AGENTS: &str = \"agents\";")
+        files(&["a-payment-that-waits"])["main.rs"],
+        example.replace(own, "const AGENTS: &str = \"agents\";")
     );
+}
+
+#[test]
+fn the_files_of_the_team_are_the_example() {
+    let files = files(&[
+        "first-agent",
+        "a-tool-that-fails",
+        "asking-for-help",
+        "two-of-them",
+        "a-team-that-asks",
+    ]);
+    assert!(files.len() > 5, "{:?}", files.keys());
+    let folder = Path::new(ROOT).join("agents-runtime/examples/shelf");
+    assert_eq!(fs::read_dir(folder).unwrap().count(), files.len());
+    for (name, text) in files {
+        assert_eq!(text, example(&format!("shelf/{name}")), "{name}");
+    }
 }
