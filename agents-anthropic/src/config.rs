@@ -47,7 +47,7 @@ pub(crate) struct Config {
     pub(crate) tool_dialect: Dialect,
     /// Dialect of the schemas of answers: what they may contain.
     pub(crate) answer_dialect: Dialect,
-    /// Code that is given each reply as it arrives.
+    /// Code that is given each raw reply of the server, once it has arrived as a whole or has broken off.
     pub(crate) hook: Option<RawHook>,
     /// Reason why a field that the program has set cannot be sent.
     pub(crate) refused: Option<String>,

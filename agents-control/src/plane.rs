@@ -74,7 +74,8 @@ pub(crate) struct Plane {
     read: Mutex<Read>,
 }
 
-/// Profiles that were read from the store last, and the time of that.
+/// Profiles as the store had them, the number of their last change, and the time at which the store was last asked for that;
+/// `None` has it asked again.
 #[derive(Default)]
 struct Read {
     profiles: Arc<ActiveProfiles>,

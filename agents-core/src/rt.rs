@@ -478,8 +478,8 @@ pub fn with_undo(spec: ToolSpec, has_undo: bool) -> ToolSpec {
     }
 }
 
-/// Placeholder for an argument when the compiler checks the names in `effect_description = ".."`, whatever the
-/// argument's type can do.
+/// Placeholder for each argument when the compiler looks up the names in `effect_description = ".."`. It can be printed,
+/// which the argument's type need not be.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown;
 

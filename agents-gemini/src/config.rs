@@ -38,7 +38,7 @@ pub(crate) struct Config {
     pub(crate) credential: Option<Credential>,
     /// Dialect of the schemas of tools and answers: what they may contain.
     pub(crate) dialect: Dialect,
-    /// Code that is given each reply as it arrives.
+    /// Code that is given each raw reply of the server, once it has arrived as a whole or has broken off.
     pub(crate) hook: Option<RawHook>,
     /// Reason why a field that the program has set cannot be sent.
     pub(crate) refused: Option<String>,

@@ -91,7 +91,7 @@ pub(crate) fn deferring(expr: &Expr) -> Option<&ExprCall> {
     (is_it && call.args.len() == 1).then_some(call)
 }
 
-/// Returns the path in `Self::by_hand`.
+/// Returns the path of an expression of the form `Self::by_hand`, with its `Self`; `None` for any other expression.
 pub(crate) fn own(expr: &Expr) -> Option<&Path> {
     match expr {
         Expr::Path(path) if is_own(&path.path) => Some(&path.path),

@@ -278,7 +278,7 @@ impl Ollama {
         response.into_body().read_all(read).await
     }
 
-    /// Returns the server's address, without credentials.
+    /// Returns the server's address, without credentials and query; if what was given is no address, a text that says so.
     pub fn address(&self) -> String {
         self.config
             .base

@@ -74,7 +74,7 @@ impl ReadError {
         Self::of(ReadErrorKind::Mismatch, message).below(path.into())
     }
 
-    /// Creates the error of a required field that is missing; `path` is the path of the field.
+    /// Creates the error of a required field that is missing; `path` is the path of the field, such as `a.b[0]`.
     #[must_use]
     pub fn missing(path: impl Into<String>) -> Self {
         Self::new(path, wording::MISSING)

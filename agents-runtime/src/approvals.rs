@@ -506,8 +506,8 @@ impl Approvals {
         roles.allow_judge(Action::Decide, stored.risk_level, people, by)
     }
 
-    /// Returns the error for a principal who may not decide about the requests of a run because it has written in the
-    /// run's conversation; `None` for any other.
+    /// Returns the error for a principal who may not decide about the requests of a run because it wrote to the agent, in the
+    /// conversation or by an instruction; `None` for any other, and for the operator.
     async fn wrote(&self, run: &Run, by: &Principal) -> Result<Option<RuntimeError>, RuntimeError> {
         let has_written = !by.is_operator() && self.client.wrote_to_the_agent(run, by).await?;
         let decide = crate::wording::DECIDE;

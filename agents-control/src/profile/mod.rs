@@ -103,7 +103,7 @@ impl Candidate {
     }
 }
 
-/// Limit on how often models are asked: a bucket that holds `calls` calls, and that fills up within the time `per_ms`.
+/// Limit on how often models are asked: a bucket that holds `calls` calls, and that fills up evenly within the time `per_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RateLimit {
     /// Number of calls that the bucket of the rate limit holds.

@@ -326,7 +326,8 @@ impl Machine {
         false
     }
 
-    /// Folds all facts again, and panics if the state differs.
+    /// Folds the facts since the run began in this process again, and panics if the state differs. Does nothing unless tests
+    /// keep the facts.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn check(&self) {
         let inner = self.lock();

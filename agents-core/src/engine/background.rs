@@ -76,7 +76,7 @@ impl<'a> BackgroundCalls<'a> {
         poll_fn(|task| {
             if let Poll::Ready(done) = Pin::new(&mut work).poll(task) {
                 if done.is_ok() {
-                    self.cx.node.abandon(wording::AGENT_ANSWERED);
+                    self.cx.node.abandon(wording::AGENT_ENDED);
                 }
                 return Poll::Ready(done);
             }

@@ -224,7 +224,7 @@ pub(super) fn open_call_of_other_version(
 // ---- calls in the background ----
 
 /// Reason for which a call in the background is cancelled.
-pub(super) const AGENT_ANSWERED: &str = "its agent has answered";
+pub(super) const AGENT_ENDED: &str = "its agent has ended its work";
 
 // ---- images and files ----
 

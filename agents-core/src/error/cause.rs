@@ -208,7 +208,7 @@ impl Cause {
         Cause::of(Origin::Interrupted, Code::Unknown, message.into())
     }
 
-    /// Creates the cause of a call that was refused before it ran.
+    /// Creates the cause of a call that was refused before it ran: [`Origin::Denied`], with the code [`Code::PolicyDenied`].
     pub fn denied(reason: impl Into<String>) -> Self {
         Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }

@@ -33,7 +33,7 @@ pub(crate) struct State {
     pub(crate) usage: Usage,
     /// Stop of the run; `None` while nothing has stopped it.
     pub(crate) stop: Option<Stop>,
-    /// Number of escalations that were raised so far.
+    /// Number of escalations that were raised so far, settled or not; it is also the number of the newest.
     pub(super) raised: u64,
     /// Escalations on their way up the tree of agents, which are not settled.
     pub(crate) open: Vec<Open>,

@@ -197,7 +197,7 @@ impl<A> Member<A> {
     /// let team = Member::new(writer).delegate(Member::new(searcher).background_until_answer()).build();
     /// let outcome = team.run("Write a review.").outcome().await?;
     /// let receipt = outcome.outputs.receipts().next().unwrap();
-    /// assert!(receipt.error.as_ref().unwrap().message.starts_with("its agent has answered"));
+    /// assert!(receipt.error.as_ref().unwrap().message.starts_with("its agent has ended its work"));
     /// assert_eq!(outcome.result?, "I know enough.");
     /// # Ok(())
     /// # }

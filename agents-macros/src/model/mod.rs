@@ -162,7 +162,8 @@ pub(crate) struct Agent {
     pub(crate) name: String,
     pub(crate) settings: Settings,
     pub(crate) input: Type,
-    /// The name of the agent's input, for models that call it; `None` if it has none.
+    /// The name of the agent's input, for models that call it; `None` without an input, for one that is a pattern, and if the
+    /// skills name theirs differently.
     pub(crate) input_name: Option<String>,
     pub(crate) output: Returns,
     pub(crate) make: Make,

@@ -9,6 +9,7 @@ mod entries;
 mod function;
 mod in_doubt;
 mod on_error;
+mod one_value;
 mod structure;
 mod tool;
 mod undo;

@@ -10,11 +10,7 @@ use agents::{
 };
 use agents_runtime::{AgentRef, Approval, FileKeyring, Progress, Runtime, SqliteStore};
 use serde_json::json;
-use std::{
-    collections::BTreeSet,
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{collections::BTreeSet, process::Child, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// Number of notes that each researcher takes, and of looks that the editor takes meanwhile.
@@ -120,10 +116,9 @@ const CHILD: &str = "AGENTS_TEST_NEWSROOM";
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "the process that another test kills"]
 async fn a_newsroom_in_a_process_of_its_own() {
-    let Ok(child) = std::env::var(CHILD) else {
+    let Some((db, keys)) = files_of_process(CHILD) else {
         return;
     };
-    let (db, keys) = child.split_once('|').unwrap();
     let runtime = Runtime::open(SqliteStore::open(db).await.unwrap())
         .keyring(FileKeyring::open(keys).unwrap())
         .lease(Duration::from_millis(400))
@@ -134,21 +129,7 @@ async fn a_newsroom_in_a_process_of_its_own() {
 
 fn start_newsroom(files: &Files) -> Child {
     let name = "background::a_newsroom_in_a_process_of_its_own";
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", name])
-        .env(
-            CHILD,
-            format!("{}|{}", files.db().display(), files.keys().display()),
-        )
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
-fn kill(mut child: Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
+    start_process(name, CHILD, files)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -261,3 +261,29 @@ pub(crate) async fn asked(run: &RunRef<String>, many: usize) -> Vec<Request> {
     }
     panic!("the run does not ask {many} times")
 }
+
+/// Starts a test of this program as a process of its own, on the store and the keys of these files.
+/// [`files_of_process`] gives them to it.
+pub(crate) fn start_process(test: &str, variable: &str, files: &Files) -> Child {
+    let paths = format!("{}|{}", files.db().display(), files.keys().display());
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", test])
+        .env(variable, paths)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Returns the paths of the store and of the keys in a process that [`start_process`] has started; `None` in another one.
+pub(crate) fn files_of_process(variable: &str) -> Option<(String, String)> {
+    let paths = std::env::var(variable).ok()?;
+    let (db, keys) = paths.split_once('|').unwrap();
+    Some((db.to_owned(), keys.to_owned()))
+}
+
+/// Kills a process as `kill -9` does.
+pub(crate) fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

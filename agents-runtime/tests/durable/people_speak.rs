@@ -15,10 +15,7 @@ use agents_runtime::{
 use agents_store::{ApprovalStatus, AuditFilter, AuditKind, ErrorKind as Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::{
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{process::Child, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// Seat in a plane.
@@ -383,10 +380,9 @@ const CHILD: &str = "AGENTS_TEST_SLOW_CLERK";
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "the process that another test kills"]
 async fn a_clerk_in_a_process_of_its_own() {
-    let Ok(child) = std::env::var(CHILD) else {
+    let Some((db, keys)) = files_of_process(CHILD) else {
         return;
     };
-    let (db, keys) = child.split_once('|').unwrap();
     let runtime = Runtime::open(SqliteStore::open(db).await.unwrap())
         .keyring(FileKeyring::open(keys).unwrap())
         .lease(Duration::from_millis(400))
@@ -397,21 +393,7 @@ async fn a_clerk_in_a_process_of_its_own() {
 
 fn start_clerk(files: &Files) -> Child {
     let name = "people_speak::a_clerk_in_a_process_of_its_own";
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", name])
-        .env(
-            CHILD,
-            format!("{}|{}", files.db().display(), files.keys().display()),
-        )
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
-fn kill(mut child: Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
+    start_process(name, CHILD, files)
 }
 
 #[tokio::test(flavor = "multi_thread")]

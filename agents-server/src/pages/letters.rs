@@ -29,7 +29,7 @@ const ROWS: u32 = 50;
 
 #[derive(Deserialize)]
 pub(crate) struct Done {
-    /// Is set if the visitor has just replayed the letter, of which the page tells.
+    /// Is set, to any text, if the visitor has just replayed a letter; the list of letters then says so.
     replayed: Option<String>,
 }
 

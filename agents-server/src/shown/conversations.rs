@@ -185,7 +185,8 @@ pub(crate) async fn open(
     }
 }
 
-/// Opens a conversation that is there, or one that has not begun.
+/// Finds a conversation, which may not have begun, without storing anything. Checks that the visitor may read it if it has
+/// begun.
 pub(crate) async fn open_any(
     room: &Room,
     visitor: &Visitor,

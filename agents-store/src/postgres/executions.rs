@@ -62,7 +62,7 @@ fn settled(row: &Row) -> Result<Option<Settled>, StoreError> {
     }))
 }
 
-/// Stores the begin of an execution, which uses the approval that it needs.
+/// Stores the begin of an execution, which uses the approval that it needs, and tells the audit trail of it.
 pub(super) async fn began(
     db: &Transaction<'_>,
     now: u64,

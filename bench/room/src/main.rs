@@ -75,7 +75,7 @@ fn payer() -> ModelAgent<'static, String, String> {
         .build()
 }
 
-/// Opens a store with a worker, and returns its client, the agent and the control room.
+/// Opens a store, starts a worker in this process, and returns the store's client, the agent and the control room.
 async fn open(file: &str) -> Result<(Client, AgentRef<String, String>, Router)> {
     let runtime = Runtime::open(SqliteStore::open(file).await?);
     let client = runtime.as_client().clone();

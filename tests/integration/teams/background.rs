@@ -198,14 +198,7 @@ async fn the_answer_waits_for_all_results_and_is_asked_for_once() {
 async fn a_result_that_comes_while_the_model_writes_follows_its_reply() {
     // The second reply is on its way when the reader is done.
     let (model, handle) = slowly([asks(), looks(), Script::text("done")]);
-    let reader = AgentBuilder::<String, String>::new("reader");
-    let (reading, _) = ScriptedModel::from_async_fn(|_| async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        Script::text("whales are big")
-    });
-    let outcome = team(model, reader.model(reading).build())
-        .run("Write.")
-        .await;
+    let outcome = team(model, reader(500)).run("Write.").await;
     assert_eq!(outcome.unwrap(), "done");
     let requests = handle.requests();
     assert_eq!(said(&requests[1]).len(), 2);
@@ -218,14 +211,7 @@ async fn a_result_that_comes_while_the_model_writes_follows_its_reply() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_being_written_when_the_result_comes_is_put_off() {
     let (model, handle) = slowly([asks(), Script::text("too early"), Script::text("done")]);
-    let reader = AgentBuilder::<String, String>::new("reader");
-    let (reading, _) = ScriptedModel::from_async_fn(|_| async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        Script::text("whales are big")
-    });
-    let outcome = team(model, reader.model(reading).build())
-        .run("Write.")
-        .await;
+    let outcome = team(model, reader(500)).run("Write.").await;
     assert_eq!(outcome.unwrap(), "done");
     let requests = handle.requests();
     let [_, _, ("assistant", "too early"), ("user", RESULT)] = said(&requests[2])[..] else {
@@ -255,11 +241,11 @@ async fn work_until_the_answer_is_cancelled_with_receipts() {
         panic!("{all:?}");
     };
     assert!(
-        first.starts_with("reader: its agent has answered"),
+        first.starts_with("reader: its agent has ended its work"),
         "{first}"
     );
     assert!(
-        second.starts_with("look: its agent has answered"),
+        second.starts_with("look: its agent has ended its work"),
         "{second}"
     );
     assert_eq!(third, "look");

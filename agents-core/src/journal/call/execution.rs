@@ -106,8 +106,8 @@ impl Call {
         });
     }
 
-    /// Records that the run was put down, which means stopped in this process to go on later, while the call was in
-    /// progress. An execution under way begins again when the run goes on, as the same attempt.
+    /// Has an execution under way begin again as the same attempt, when a run that was put down goes on, whatever the tool does.
+    /// Is also called after the end of a process if the tool is a part of the run, as a delegate is.
     pub(crate) fn put_down(&mut self) {
         if let Stage::Running { args } = &self.stage {
             self.stage = Stage::Execute { args: args.clone() };

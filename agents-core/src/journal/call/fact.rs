@@ -230,7 +230,7 @@ pub(crate) struct Accepted {
     pub(crate) denied: Option<String>,
 }
 
-/// Arguments of a call that were read and do not fit, or could not be read.
+/// Candidate for the arguments of a call that was read and does not fit, or that could not be read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Refused {
     /// Error that says why the arguments do not fit.

@@ -68,7 +68,8 @@ pub(crate) struct Call {
     begun: Option<Timestamp>,
     /// Failure of the last execution, until another execution begins.
     failed_run: Option<Box<ToolError>>,
-    /// Number of times that the process ended while the tool ran, or while the tool was asked about its effect.
+    /// Number of times that the process ended while the tool ran, or while it was asked about its effect. A run that was put down
+    /// does not count. After too many, the tool runs no more.
     interruptions: u32,
     /// Number of interrupted executions whose repetition belongs to the same round, so that it finds the work that ran
     /// within them.

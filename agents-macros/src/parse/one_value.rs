@@ -1,0 +1,170 @@
+//! Blocks of a tool that are given one value, and are one expression: `in_doubt` and `undo`.
+//!
+//! ```text
+//! word(name) => expression,            behind the function of the tool
+//! word!(Tool, |name| expression);      alone, beside it
+//! ```
+
+use super::{all, on_error, rest, rt};
+use crate::{diag::Errors, keys, messages, paths::Rt, suggest, syntax::written};
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{
+    Expr, ExprClosure, Ident, Pat, Path, ReturnType, Token, Type, parenthesized,
+    parse::ParseStream, token,
+};
+
+/// A block: its word, and the messages about its mistakes.
+pub(super) struct Block {
+    pub(super) word: &'static str,
+    /// The name of the value in messages, such as `key`.
+    pub(super) value: &'static str,
+    pub(super) without_value: &'static str,
+    pub(super) arrow: &'static str,
+    pub(super) of_nothing: &'static str,
+    pub(super) ends: &'static str,
+    pub(super) wants_a_tool: &'static str,
+    pub(super) by_closure: fn(&str) -> String,
+    /// The message about `async` before the closure; `None` if it may stand there.
+    pub(super) is_async: Option<&'static str>,
+}
+
+/// A block as it was read.
+pub(super) struct Read {
+    pub(super) keyword: Ident,
+    /// The tool that the block names; `None` if it stands behind the function of the tool.
+    pub(super) tool: Option<Path>,
+    /// What the user has written for the value, as far as names and types go. One name is right.
+    pub(super) names: Vec<(Pat, Option<Type>)>,
+    pub(super) body: Expr,
+    /// The way to write the block there, and what is in scope there, for messages.
+    pub(super) form: String,
+    pub(super) seen: &'static str,
+}
+
+/// Tells whether a block of a tool, such as `on_error` or `undo`, begins here.
+pub(super) fn is_block(input: ParseStream<'_>) -> bool {
+    let word = input.fork().parse::<Ident>();
+    word.is_ok_and(|word| keys::TOOL_BLOCKS.iter().any(|block| word == block))
+}
+
+impl Block {
+    /// Reads `word(name) => expr,`. If it cannot, it skips the tokens up to the next keyword of a tool's block.
+    pub(super) fn behind(&self, input: ParseStream<'_>, errors: &Errors) -> Option<Read> {
+        let read = errors.ok(self.read_behind(input, errors));
+        while read.is_none() && !input.is_empty() && !is_block(input) {
+            let _ = input.parse::<TokenTree>();
+        }
+        read
+    }
+
+    fn read_behind(&self, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Read> {
+        let keyword: Ident = input.parse()?;
+        let misspelt = (keyword != self.word).then(|| {
+            let message = suggest::unknown("block", &keyword, keys::TOOL_BLOCKS);
+            syn::Error::new(keyword.span(), message)
+        });
+        let mut names = Vec::new();
+        if input.peek(token::Paren) {
+            misspelt.into_iter().for_each(|error| errors.note(error));
+            let inside;
+            parenthesized!(inside in input);
+            names.extend(inside.parse_terminated(name, Token![,])?);
+        } else {
+            let nameless = || syn::Error::new(keyword.span(), self.without_value);
+            let error = misspelt.unwrap_or_else(nameless);
+            match input.peek(Token![=>]) {
+                true => errors.note(error),
+                false => return Err(error),
+            }
+        }
+        if let Err(error) = on_error::arrow(input, self.arrow, errors) {
+            match input.is_empty() || is_block(input) {
+                true => return Err(syn::Error::new(keyword.span(), self.arrow)),
+                false => errors.note(error),
+            }
+        }
+        if input.is_empty() || is_block(input) {
+            return Err(syn::Error::new(keyword.span(), self.of_nothing));
+        }
+        let body = Expr::parse_with_earlier_boundary_rule(input)?;
+        if input.peek(Token![;]) {
+            errors.at(input.parse::<Token![;]>()?, self.ends);
+        }
+        input.parse::<Option<Token![,]>>()?;
+        Ok(Read {
+            keyword,
+            tool: None,
+            names,
+            body,
+            form: format!("{}({}) => ..", self.word, self.value),
+            seen: messages::SEEN_BEHIND,
+        })
+    }
+
+    /// Reads `word!(Tool, |name| expr)`, and the path to the runtime.
+    pub(super) fn alone(&self, tokens: TokenStream, errors: &Errors) -> Option<(Rt, Read)> {
+        let read = |input: ParseStream<'_>| Ok((rt(input)?, self.read_alone(input, errors)?));
+        all(tokens, errors, |input| {
+            let read = errors.ok(read(input));
+            if read.is_none() {
+                rest(input);
+            }
+            read
+        })?
+    }
+
+    fn read_alone(&self, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Read> {
+        let wanted = |input: ParseStream<'_>| input.error(self.wants_a_tool);
+        let tool = on_error::tool_type(input, errors, wanted, messages::doubt_by_type)?;
+        let message = (self.by_closure)(&written(&tool));
+        let comma: Option<Token![,]> = input.parse()?;
+        if input.is_empty() {
+            return Err(syn::Error::new_spanned(tool, message));
+        }
+        if comma.is_none() {
+            return Err(input.error(message));
+        }
+        let closure = match input.parse()? {
+            Expr::Closure(closure) => closure,
+            other => return Err(syn::Error::new_spanned(other, message)),
+        };
+        input.parse::<Option<Token![,]>>()?;
+        let ExprClosure {
+            asyncness,
+            inputs,
+            output,
+            body,
+            ..
+        } = closure;
+        if let (Some(asyncness), Some(message)) = (asyncness, self.is_async) {
+            errors.at(asyncness, message);
+        }
+        let form = format!("{}!({}, |{}| ..)", self.word, written(&tool), self.value);
+        if let ReturnType::Type(_, ty) = output {
+            errors.at(ty, messages::doubt_without_type(&form));
+        }
+        let names = inputs.into_iter().map(|name| match name {
+            Pat::Type(typed) => (*typed.pat, Some(*typed.ty)),
+            name => (name, None),
+        });
+        let last = &tool.segments[tool.segments.len() - 1].ident;
+        Ok(Read {
+            keyword: Ident::new(self.word, last.span()),
+            names: names.collect(),
+            tool: Some(tool),
+            body: *body,
+            form,
+            seen: messages::SEEN_ALONE,
+        })
+    }
+}
+
+/// Reads the name of the value. A type behind it is read too, so that it can be reported.
+fn name(input: ParseStream<'_>) -> syn::Result<(Pat, Option<Type>)> {
+    let name = Pat::parse_single(input)?;
+    let ty = match input.parse::<Option<Token![:]>>()? {
+        Some(_) => Some(input.parse()?),
+        None => None,
+    };
+    Ok((name, ty))
+}
