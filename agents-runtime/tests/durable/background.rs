@@ -119,7 +119,7 @@ async fn a_newsroom_in_a_process_of_its_own() {
     let Some((db, keys)) = files_of_process(CHILD) else {
         return;
     };
-    let runtime = Runtime::open(SqliteStore::open(db).await.unwrap())
+    let runtime = Runtime::open(SqliteStore::open(&db).await.unwrap())
         .keyring(FileKeyring::open(keys).unwrap())
         .lease(Duration::from_millis(400))
         .model(Newsroom);

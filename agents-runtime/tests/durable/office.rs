@@ -16,6 +16,7 @@ use std::{
     fmt::Debug,
     fs,
     path::PathBuf,
+    process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     time::Duration,
 };
