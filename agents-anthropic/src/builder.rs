@@ -2,12 +2,13 @@
 
 use crate::{Anthropic, PromptCache, config::Config};
 use agents_core::model::Capabilities;
-use agents_http::{Credential, Dialect, RawHook, RawReply, own_field};
-use serde_json::Value;
+use agents_http::{Credential, Dialect, RawHook, RawReply};
+use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 
-/// Fields of a request that the client sets itself, each with whatever sets it.
-const OWN: [(&str, &str); 7] = [
+/// Fields of a request that the client sets itself, each with whatever sets it. The other fields of an object with a dot
+/// are the program's.
+const OWN: [(&str, &str); 9] = [
     ("model", "`anthropic(..)`"),
     ("messages", "the conversation"),
     ("system", "the prompt of the agent"),
@@ -15,6 +16,8 @@ const OWN: [(&str, &str); 7] = [
     ("max_tokens", "`.max_tokens(..)`"),
     ("temperature", "`.temperature(..)`"),
     ("stop_sequences", "`.stop(..)`"),
+    ("output_config.format", "the type of the answer"),
+    ("output_config.effort", "`.effort(..)`"),
 ];
 
 /// Creates a client for a model, by the name that its server knows.
@@ -144,16 +147,14 @@ impl Anthropic {
     /// Sets the sampling temperature, from 0 to 1. Models from 2026 on take none.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
-        self.set(|config| config.set_field("temperature".into(), (temperature).into()))
+        self.set(|config| config.fields.set("temperature", temperature.into()))
     }
 
     /// Sets the texts at which the server ends a reply.
     #[must_use]
     pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
-        let texts = texts.into_iter().map(|text| Value::from(text.into()));
-        self.set(|config| {
-            config.set_field("stop_sequences".into(), (texts.collect::<Vec<_>>()).into())
-        })
+        let texts: Vec<String> = texts.into_iter().map(Into::into).collect();
+        self.set(|config| config.fields.set("stop_sequences", texts.into()))
     }
 
     /// Lets the model think before it replies, as much as it finds useful. Newer models do so by themselves.
@@ -161,9 +162,7 @@ impl Anthropic {
     /// To prevent it, write `.body("thinking", json!({ "type": "disabled" }))`.
     #[must_use]
     pub fn adaptive_thinking(self) -> Self {
-        self.set(|config| {
-            config.set_field("thinking".into(), serde_json::json!({ "type": "adaptive" }))
-        })
+        self.set(|config| config.set_thinking(json!({ "type": "adaptive" })))
     }
 
     /// Lets the model think before it replies, with at most this many tokens: at least 1,024. Newer models take
@@ -173,7 +172,7 @@ impl Anthropic {
     /// that another model made, thinking is left out, since the server would refuse it.
     #[must_use]
     pub fn thinking_budget(self, tokens: u32) -> Self {
-        self.set(|config| config.thinking_budget = Some(tokens))
+        self.set(|config| config.set_thinking_budget(tokens))
     }
 
     /// Sets how much effort the model puts into a reply: `"low"`, `"medium"`, `"high"`, or another word that the model
@@ -194,8 +193,10 @@ impl Anthropic {
 
     /// Sets any other field of the request; the last value for a name applies. A field that the client sets itself is refused
     /// by the first request, which names what sets it. For one run, give the run a clone of the client:
-    /// `.model(model.clone().body(..))`. Tools of the server are added to the
-    /// agent's own.
+    /// `.model(model.clone().body(..))`.
+    ///
+    /// The fields of an object into which the client writes as well join the client's: `output_config` and `tool_choice`.
+    /// Tools of the server are added to the agent's own.
     ///
     /// ```
     /// # mod agents { pub use agents_anthropic::anthropic; }
@@ -210,9 +211,10 @@ impl Anthropic {
     #[must_use]
     pub fn body(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let name = name.into();
-        self.set(|config| match own_field(&name, &OWN) {
-            Some(why) => config.refused = Some(why),
-            None => config.set_field(name, value.into()),
+        let value = value.into();
+        self.set(|config| match &*name {
+            "thinking" => config.set_thinking(value),
+            _ => config.fields.set_by_name(name, value, &OWN),
         })
     }
 

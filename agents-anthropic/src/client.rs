@@ -113,7 +113,7 @@ impl fmt::Debug for Anthropic {
             Err(why) => out.field("base_url", why),
         };
         out.field("max_tokens", &self.config.max_tokens());
-        for (name, value) in fields {
+        for (name, value) in fields.iter() {
             out.field(name, &format_args!("{value}"));
         }
         out.field("prompt_cache", cache);

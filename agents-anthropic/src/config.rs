@@ -3,8 +3,8 @@
 use crate::{cache::PromptCache, names};
 use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Credential, Dialect, Endpoint, Headers, KeyHeader, Limits, RawHook,
-    Server, TransportError,
+    Address, AddressError, Credential, Dialect, Endpoint, Fields, Headers, KeyHeader, Limits,
+    RawHook, Server, TransportError,
 };
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
@@ -14,6 +14,15 @@ const ANTHROPIC: &str = "https://api.anthropic.com";
 
 /// Version of the API that the client speaks.
 const VERSION: &str = "2023-06-01";
+
+/// Field of a request that says how the model thinks.
+const THINKING: &str = "thinking";
+
+/// Field of a request that says which tools the model may choose.
+const TOOL_CHOICE: &str = "tool_choice";
+
+/// Field of a request with the schema of the answer and the effort of the model.
+pub(crate) const OUTPUT: &str = "output_config";
 
 /// Header in which the API key is sent.
 pub(crate) const KEY_HEADER: KeyHeader = KeyHeader {
@@ -33,7 +42,7 @@ pub(crate) struct Config {
     /// Header with a token in place of a key; it is not sent if a credential is looked up.
     token: Headers,
     betas: Vec<String>,
-    pub(crate) fields: Vec<(String, Value)>,
+    pub(crate) fields: Fields,
     /// Settings of the request's field `output_config`, beside the schema of the answer.
     pub(crate) output: Map<String, Value>,
     pub(crate) max_tokens: Option<u32>,
@@ -49,8 +58,6 @@ pub(crate) struct Config {
     pub(crate) answer_dialect: Dialect,
     /// Code that is given each raw reply of the server, once it has arrived as a whole or has broken off.
     pub(crate) hook: Option<RawHook>,
-    /// Reason why a field that the program has set cannot be sent.
-    pub(crate) refused: Option<String>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -65,8 +72,8 @@ pub(crate) struct RequestTemplate {
     pub(crate) thinking: Vec<u8>,
     /// JSON of the tools that the server runs itself, each with a comma before it.
     pub(crate) server_tools: Vec<u8>,
-    /// JSON of the settings that only a request with tools has, each with a comma before it.
-    pub(crate) tool_settings: &'static [u8],
+    /// JSON field with the choice of tools, for a request that offers some, with a comma before it.
+    pub(crate) tool_choice: Vec<u8>,
 }
 
 impl Config {
@@ -86,7 +93,7 @@ impl Config {
             headers: Headers::default(),
             token: Headers::default(),
             betas: Vec::new(),
-            fields: Vec::new(),
+            fields: Fields::default(),
             output: Map::new(),
             max_tokens: None,
             thinking_budget: None,
@@ -97,7 +104,6 @@ impl Config {
             tool_dialect: Dialect::ANY,
             answer_dialect: Dialect::ANTHROPIC,
             hook: None,
-            refused: None,
             template: OnceLock::new(),
             name,
         }
@@ -126,12 +132,16 @@ impl Config {
         self.headers.set("anthropic-beta", self.betas.join(","));
     }
 
-    /// Sets a field of the request; the last value for a name applies.
-    pub(crate) fn set_field(&mut self, name: String, value: Value) {
-        match self.fields.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, held)) => *held = value,
-            None => self.fields.push((name, value)),
-        }
+    /// Sets how the model thinks, in place of a budget.
+    pub(crate) fn set_thinking(&mut self, thinking: Value) {
+        self.thinking_budget = None;
+        self.fields.set(THINKING, thinking);
+    }
+
+    /// Sets the budget for thinking, in place of what was set before.
+    pub(crate) fn set_thinking_budget(&mut self, tokens: u32) {
+        self.thinking_budget = Some(tokens);
+        self.fields.remove(THINKING);
     }
 
     /// Returns the maximum number of tokens of a reply, which each request has to name.
@@ -158,9 +168,7 @@ impl Config {
     }
 
     fn prepare(&self) -> Result<RequestTemplate, ModelError> {
-        if let Some(why) = &self.refused {
-            return Err(ModelError::new(Kind::Setup, why.clone()));
-        }
+        self.fields.check()?;
         let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
         let base = self
             .base
@@ -189,24 +197,28 @@ impl Config {
                 }
                 None => Vec::new(),
             },
-            server_tools: self.server_tools(),
-            tool_settings: match self.capabilities.parallel_calls || self.has_field("tool_choice") {
-                true => b"",
-                false => b",\"tool_choice\":{\"type\":\"auto\",\"disable_parallel_tool_use\":true}",
-            },
+            server_tools: self.server_tools()?,
+            tool_choice: self.tool_choice(),
             server,
         })
     }
 
-    fn has_field(&self, name: &str) -> bool {
-        self.fields.iter().any(|(field, _)| field == name)
+    fn server_tools(&self) -> Result<Vec<u8>, ModelError> {
+        let tools = self.fields.server_tools()?.into_iter();
+        let tools = tools.map(|tool| format!(",{tool}"));
+        Ok(tools.collect::<String>().into_bytes())
     }
 
-    fn server_tools(&self) -> Vec<u8> {
-        let tools = self.fields.iter().find(|(field, _)| field == "tools");
-        let tools = tools.and_then(|(_, tools)| tools.as_array());
-        let tools = tools.into_iter().flatten().map(|tool| format!(",{tool}"));
-        tools.collect::<String>().into_bytes()
+    /// Returns the JSON field with the choice of tools for a request that offers some, with a comma before it.
+    fn tool_choice(&self) -> Vec<u8> {
+        let mut own = Map::new();
+        if !self.capabilities.parallel_calls {
+            own.insert("type".into(), "auto".into());
+            own.insert("disable_parallel_tool_use".into(), true.into());
+        }
+        let choice = self.fields.joined(TOOL_CHOICE, own);
+        let choice = choice.map(|choice| format!(",\"{TOOL_CHOICE}\":{choice}"));
+        choice.unwrap_or_default().into_bytes()
     }
 
     fn head(&self) -> Vec<u8> {
@@ -215,10 +227,7 @@ impl Config {
             Value::from(self.name.as_str()),
             self.max_tokens()
         );
-        let sent = |(name, value): &&(String, Value)| name != "tools" && !value.is_null();
-        for (name, value) in self.fields.iter().filter(sent) {
-            out += &format!(",{}:{value}", Value::from(name.as_str()));
-        }
+        out += &self.fields.json(&["tools", TOOL_CHOICE, OUTPUT]);
         out.into_bytes()
     }
 }
@@ -260,7 +269,6 @@ impl Clone for Config {
             tool_dialect,
             answer_dialect,
             hook,
-            refused,
             template: _,
         } = self;
         Config {
@@ -282,7 +290,6 @@ impl Clone for Config {
             tool_dialect: *tool_dialect,
             answer_dialect: *answer_dialect,
             hook: hook.clone(),
-            refused: refused.clone(),
             template: OnceLock::new(),
         }
     }

@@ -5,14 +5,39 @@ use crate::{
     config::{Config, KEY_HEADER},
 };
 use agents_core::model::Capabilities;
-use agents_http::{Credential, Dialect, RawHook, RawReply, own_field};
+use agents_http::{Credential, Dialect, RawHook, RawReply};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
-/// Fields of a request that the client sets itself, each with whatever sets it.
-const OWN: [(&str, &str); 2] = [
+/// Fields of a request that the client sets itself, each with whatever sets it. The other fields of an object with a dot
+/// are the program's.
+const OWN: [(&str, &str); 11] = [
     ("contents", "the conversation"),
     ("systemInstruction", "the prompt of the agent"),
+    (
+        "generationConfig.responseMimeType",
+        "the type of the answer",
+    ),
+    (
+        "generationConfig.responseJsonSchema",
+        "the type of the answer",
+    ),
+    ("generationConfig.temperature", "`.temperature(..)`"),
+    ("generationConfig.maxOutputTokens", "`.max_tokens(..)`"),
+    ("generationConfig.seed", "`.seed(..)`"),
+    ("generationConfig.stopSequences", "`.stop(..)`"),
+    (
+        "generationConfig.thinkingConfig.thinkingLevel",
+        "`.thinking_level(..)`",
+    ),
+    (
+        "generationConfig.thinkingConfig.thinkingBudget",
+        "`.thinking_budget(..)`",
+    ),
+    (
+        "generationConfig.thinkingConfig.includeThoughts",
+        "`.show_thoughts()`",
+    ),
 ];
 
 /// Creates a client for a model, by the name that its server knows.
@@ -158,8 +183,9 @@ impl Gemini {
 
     /// Sets any other field of the request; the last value for a name applies. A field that the client sets itself is refused
     /// by the first request, which names what sets it. For one run, give the run a clone of the client:
-    /// `.model(model.clone().body(..))`. Fields of `generationConfig` join the
-    /// fields that are set already. Tools of the server join the agent's own.
+    /// `.model(model.clone().body(..))`.
+    ///
+    /// The fields of `generationConfig` join the client's, at every level. Tools of the server join the agent's own.
     ///
     /// ```
     /// # mod agents { pub use agents_gemini::gemini; }
@@ -174,10 +200,7 @@ impl Gemini {
     #[must_use]
     pub fn body(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let name = name.into();
-        self.set(|config| match own_field(&name, &OWN) {
-            Some(why) => config.refused = Some(why),
-            None => config.set_field(name, value.into()),
-        })
+        self.set(|config| config.fields.set_by_name(name, value.into(), &OWN))
     }
 
     /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the

@@ -101,7 +101,10 @@ impl fmt::Debug for Gemini {
             Ok(address) => out.field("base_url", &address.to_string()),
             Err(why) => out.field("base_url", why),
         };
-        for (name, value) in generation.iter().chain(fields) {
+        for (name, value) in generation {
+            out.field(name, &format_args!("{value}"));
+        }
+        for (name, value) in fields.iter() {
             out.field(name, &format_args!("{value}"));
         }
         out.field("timeout", &limits.idle);

@@ -2,14 +2,17 @@
 
 use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Credential, Dialect, Endpoint, Headers, KeyHeader, Limits, RawHook,
-    Server, TransportError,
+    Address, AddressError, Credential, Dialect, Endpoint, Fields, Headers, KeyHeader, Limits,
+    RawHook, Server, TransportError,
 };
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
 
 /// Address of the Gemini API, which is the default.
 const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
+
+/// Field of a request with the settings of the reply.
+const GENERATION: &str = "generationConfig";
 
 /// Header in which the API key is sent.
 pub(crate) const KEY_HEADER: KeyHeader = KeyHeader {
@@ -28,8 +31,8 @@ pub(crate) struct Config {
     pub(crate) headers: Headers,
     /// Fields of `generationConfig` that the builder has set.
     pub(crate) generation: Map<String, Value>,
-    /// Other fields of the request that the builder has set.
-    pub(crate) fields: Map<String, Value>,
+    /// Other fields of the request that the program has set by name.
+    pub(crate) fields: Fields,
     /// Is `true` for Gemini 3 and later: these models refuse calls without a thought signature.
     pub(crate) is_new: bool,
     pub(crate) capabilities: Capabilities,
@@ -40,8 +43,6 @@ pub(crate) struct Config {
     pub(crate) dialect: Dialect,
     /// Code that is given each raw reply of the server, once it has arrived as a whole or has broken off.
     pub(crate) hook: Option<RawHook>,
-    /// Reason why a field that the program has set cannot be sent.
-    pub(crate) refused: Option<String>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -85,7 +86,7 @@ impl Config {
             default_headers,
             headers: Headers::default(),
             generation: Map::new(),
-            fields: Map::new(),
+            fields: Fields::default(),
             is_new: is_gemini && !is_old,
             capabilities: Capabilities {
                 tools: is_gemini,
@@ -99,7 +100,6 @@ impl Config {
             credential: None,
             dialect: Dialect::GEMINI,
             hook: None,
-            refused: None,
             template: OnceLock::new(),
             name,
         }
@@ -109,18 +109,6 @@ impl Config {
     pub(crate) fn set_base(&mut self, url: &str) {
         self.base = parse(url);
         self.default_headers = Headers::default();
-    }
-
-    /// Sets a field of the request. Fields of `generationConfig` join those that are set already.
-    pub(crate) fn set_field(&mut self, name: String, value: Value) {
-        match value {
-            Value::Object(settings) if name == "generationConfig" => {
-                self.generation.extend(settings);
-            }
-            value => {
-                self.fields.insert(name, value);
-            }
-        }
     }
 
     /// Sets a field of the `thinkingConfig` within `generationConfig`.
@@ -147,9 +135,7 @@ impl Config {
     }
 
     fn prepare(&self) -> Result<RequestTemplate, ModelError> {
-        if let Some(why) = &self.refused {
-            return Err(ModelError::new(Kind::Setup, why.clone()));
-        }
+        self.fields.check()?;
         let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
         let base = self
             .base
@@ -173,33 +159,19 @@ impl Config {
                 .endpoint(&format!("{model}:generateContent"))
                 .map_err(setup)?,
             stream: server.endpoint(&stream).map_err(setup)?,
-            generation: match self.generation.is_empty() {
-                true => Vec::new(),
-                false => {
-                    let settings = Value::Object(self.generation.clone());
-                    format!(",\"generationConfig\":{settings}").into_bytes()
-                }
-            },
-            server_tools: self.server_tools(),
-            settings: self.settings(),
+            generation: self.generation(self.generation.clone()),
+            server_tools: self.fields.server_tools()?.join(",").into_bytes(),
+            settings: self.fields.json(&["tools", GENERATION]).into_bytes(),
             server,
         })
     }
 
-    fn server_tools(&self) -> Vec<u8> {
-        let tools = self.fields.get("tools").and_then(Value::as_array);
-        let tools: Vec<_> = tools.into_iter().flatten().map(Value::to_string).collect();
-        tools.join(",").into_bytes()
-    }
-
-    fn settings(&self) -> Vec<u8> {
-        let mut out = String::new();
-        for (name, value) in &self.fields {
-            if name != "tools" && !value.is_null() {
-                out += &format!(",{}:{value}", Value::from(name.as_str()));
-            }
-        }
-        out.into_bytes()
+    /// Returns the JSON field `generationConfig` with these settings of the client, with a comma before it; empty if
+    /// there are no settings.
+    pub(crate) fn generation(&self, own: Map<String, Value>) -> Vec<u8> {
+        let settings = self.fields.joined(GENERATION, own);
+        let settings = settings.map(|settings| format!(",\"{GENERATION}\":{settings}"));
+        settings.unwrap_or_default().into_bytes()
     }
 }
 
@@ -233,7 +205,6 @@ impl Clone for Config {
             credential,
             dialect,
             hook,
-            refused,
             template: _,
         } = self;
         Config {
@@ -250,7 +221,6 @@ impl Clone for Config {
             credential: credential.clone(),
             dialect: *dialect,
             hook: hook.clone(),
-            refused: refused.clone(),
             template: OnceLock::new(),
         }
     }

@@ -28,7 +28,7 @@ mod body;
 mod connection;
 mod credential;
 mod error;
-mod field;
+mod fields;
 mod frames;
 mod headers;
 mod hidden;
@@ -49,7 +49,7 @@ pub use credential::{
     Bundle, BundleStore, Credential, KeyHeader, MemoryBundles, OAuth, StoreError,
 };
 pub use error::{TimeLimit, TransportError};
-pub use field::own_field;
+pub use fields::Fields;
 pub use frames::{Event, Events, FrameTooLong, Lines};
 pub use headers::Headers;
 pub use hidden::Hidden;

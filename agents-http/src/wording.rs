@@ -42,7 +42,23 @@ pub(crate) fn built_without_tls(address: &impl Display) -> String {
     format!("{address} asks for HTTPS, which this build does not speak: enable the feature `tls`")
 }
 
-/// `by` is what sets the field.
-pub(crate) fn own_field(name: &str, by: &str) -> String {
-    format!("the field `{name}` of a request is set by {by}: leave out `.body(\"{name}\", ..)`")
+/// `by` is what sets the field at the path.
+pub(crate) fn own_field(path: &str, by: &str) -> String {
+    let remedy = match path.split_once('.') {
+        Some((name, _)) => format!("leave it out of `.body(\"{name}\", ..)`"),
+        None => format!("leave out `.body(\"{path}\", ..)`"),
+    };
+    format!("the field `{path}` of a request is set by {by}: {remedy}")
 }
+
+/// `by` is what sets the field `within` the object at the path.
+pub(crate) fn no_object(path: &str, within: &str, by: &str) -> String {
+    let name = path.split('.').next().unwrap_or(path);
+    format!(
+        "the field `{path}` of a request is an object, whose field `{within}` is set by {by}: give an object with its \
+         other fields in `.body(\"{name}\", ..)`"
+    )
+}
+
+pub(crate) const NO_LIST_OF_TOOLS: &str = "the field `tools` of a request takes the tools that the server runs itself: \
+     give a list of them, `.body(\"tools\", json!([..]))`";

@@ -1,7 +1,7 @@
 //! Builder methods for the settings of a client.
 
 use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host};
-use agents_http::{Credential, Dialect, RawHook, RawReply, own_field};
+use agents_http::{Credential, Dialect, RawHook, RawReply};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -148,10 +148,7 @@ impl Ollama {
     #[must_use]
     pub fn body(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let name = name.into();
-        self.set(|config| match own_field(&name, &OWN) {
-            Some(why) => config.refused = Some(why),
-            None => config.set_field(name, value.into()),
-        })
+        self.set(|config| config.fields.set_by_name(name, value.into(), &OWN))
     }
 
     /// Sets how long the server keeps the model in memory after an answer; left to the server by

@@ -17,6 +17,7 @@ use agents_core::model::{
 use agents_http::{
     Body, Hidden, KeyHeader, Limits, TransportError,
     http::{Response, StatusCode},
+    request_id,
 };
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -144,6 +145,7 @@ impl Ollama {
             server: template.server.name(),
             path,
             window: self.config.window(),
+            request_id: None,
         }
     }
 
@@ -165,11 +167,12 @@ impl Ollama {
         let post = post
             .authorized(credential, request, KeyHeader::BEARER)
             .await?;
-        let context = self.error_context(template, "api/chat", post.hidden());
+        let mut context = self.error_context(template, "api/chat", post.hidden());
         let response = post
             .send(&template.limits.within(request.patience()))
             .await
             .map_err(|failure| context.transport(&failure))?;
+        context.request_id = request_id(response.headers()).map(str::to_owned);
 
         let status = response.status();
         if status != StatusCode::OK {
@@ -315,11 +318,12 @@ impl Ollama {
             name: String,
         }
         let template = self.config.template()?;
-        let context = self.error_context(template, "api/tags", template.server.hidden());
+        let mut context = self.error_context(template, "api/tags", template.server.hidden());
         let response = self
             .get(template, "api/tags", &template.limits)
             .await
             .map_err(|failure| context.transport(&failure))?;
+        context.request_id = request_id(response.headers()).map(str::to_owned);
         let refusal = Refusal::of(&response);
         let read = |bytes: &[u8], failure: Option<TransportError>| match serde_json::from_slice::<
             Tags,

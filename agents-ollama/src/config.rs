@@ -7,7 +7,8 @@ use crate::{
 };
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, Credential, Dialect, Endpoint, Headers, Limits, RawHook, Server, TransportError,
+    Address, Credential, Dialect, Endpoint, Fields, Headers, Limits, RawHook, Server,
+    TransportError,
 };
 use serde_json::Value;
 use std::{
@@ -23,7 +24,7 @@ pub(crate) struct Config {
     pub(crate) base: Result<Address, String>,
     pub(crate) options: Vec<(String, Value)>,
     /// Other fields of the request that the program has set.
-    fields: Vec<(String, Value)>,
+    pub(crate) fields: Fields,
     pub(crate) keep_alive: Option<KeepAlive>,
     pub(crate) think: Option<Think>,
     pub(crate) wait: Duration,
@@ -36,8 +37,6 @@ pub(crate) struct Config {
     pub(crate) dialect: Dialect,
     /// Code that is given each raw reply of the server, once it has arrived as a whole or has broken off.
     pub(crate) hook: Option<RawHook>,
-    /// Reason why a field that the program has set cannot be sent.
-    pub(crate) refused: Option<String>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -62,7 +61,7 @@ impl Config {
             name,
             base: host::from_env(),
             options: Vec::new(),
-            fields: Vec::new(),
+            fields: Fields::default(),
             keep_alive: None,
             think: None,
             wait: Limits::default().idle,
@@ -72,7 +71,6 @@ impl Config {
             credential: None,
             dialect: Dialect::ANY,
             hook: None,
-            refused: None,
             template: OnceLock::new(),
         }
     }
@@ -83,12 +81,6 @@ impl Config {
             Some((_, held)) => *held = value,
             None => self.options.push((name, value)),
         }
-    }
-
-    /// Sets a field of the request; the last value for a name applies.
-    pub(crate) fn set_field(&mut self, name: String, value: Value) {
-        self.fields.retain(|(known, _)| *known != name);
-        self.fields.push((name, value));
     }
 
     /// Returns the request template, and makes it at the first request.
@@ -104,9 +96,7 @@ impl Config {
             .base
             .as_ref()
             .map_err(|why| ModelError::new(Kind::Setup, why.clone()))?;
-        if let Some(why) = &self.refused {
-            return Err(ModelError::new(Kind::Setup, why.clone()));
-        }
+        self.fields.check()?;
         let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
         let server = Server::new(base.clone(), &self.headers).map_err(setup)?;
         Ok(RequestTemplate {
@@ -148,9 +138,7 @@ impl Config {
         if let Some(Think(value)) = &self.think {
             out += &format!(",\"think\":{value}");
         }
-        for (name, value) in self.fields.iter().filter(|(_, value)| !value.is_null()) {
-            out += &format!(",{}:{value}", Value::from(name.as_str()));
-        }
+        out += &self.fields.json(&[]);
         out.into_bytes()
     }
 }
@@ -173,7 +161,6 @@ impl Clone for Config {
             credential,
             dialect,
             hook,
-            refused,
             template: _,
         } = self;
         Config {
@@ -191,7 +178,6 @@ impl Clone for Config {
             credential: credential.clone(),
             dialect: *dialect,
             hook: hook.clone(),
-            refused: refused.clone(),
             template: OnceLock::new(),
         }
     }

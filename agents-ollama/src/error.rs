@@ -22,6 +22,8 @@ pub(crate) struct ErrorContext<'a> {
     pub(crate) hidden: Hidden<'a>,
     /// Window that the request asks for.
     pub(crate) window: Option<u32>,
+    /// Id by which a proxy in front of Ollama knows the request, once it has sent one.
+    pub(crate) request_id: Option<String>,
 }
 
 /// The head of a response whose status is not 200.
@@ -59,7 +61,15 @@ impl Refusal {
 
 impl ErrorContext<'_> {
     fn error(&self, kind: Kind, message: impl AsRef<str>) -> ModelError {
-        ModelError::new(kind, self.hidden.in_text(message.as_ref()))
+        let message = self.hidden.in_text(message.as_ref());
+        self.of_request(ModelError::new(kind, message))
+    }
+
+    fn of_request(&self, error: ModelError) -> ModelError {
+        match &self.request_id {
+            Some(id) => error.with_request_id(id),
+            None => error,
+        }
     }
 
     /// Returns the error for a failure of the connection to the server.
@@ -170,7 +180,10 @@ impl ErrorContext<'_> {
             "the conversation is too long for `{model}`{sizes} at {server}{read}: give the model a larger window with \
              `.window(..)`, or have the agent shorten the conversation with `context = trim(..)`"
         );
-        ModelError::too_long(self.hidden.in_text(&message), overflow)
+        self.of_request(ModelError::too_long(
+            self.hidden.in_text(&message),
+            overflow,
+        ))
     }
 
     /// Describes a response with another status than 200.

@@ -5,18 +5,19 @@ use crate::{
     config::{Api, Config},
 };
 use agents_core::model::Capabilities;
-use agents_http::{Credential, Dialect, RawHook, RawReply, own_field};
+use agents_http::{Credential, Dialect, RawHook, RawReply};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
-/// Fields of a request that the client sets itself, each with whatever sets it.
+/// Fields of a request that the client sets itself, each with whatever sets it. The other fields of an object with a dot
+/// are the program's.
 const OWN: [(&str, &str); 14] = [
     ("model", "`openai(..)`"),
     ("messages", "the conversation"),
     ("input", "the conversation"),
     ("stream", "whoever asks the model"),
     ("response_format", "the type of the answer"),
-    ("text", "the type of the answer"),
+    ("text.format", "the type of the answer"),
     ("temperature", "`.temperature(..)`"),
     ("seed", "`.seed(..)`"),
     ("stop", "`.stop(..)`"),
@@ -24,7 +25,7 @@ const OWN: [(&str, &str); 14] = [
     ("max_completion_tokens", "`.max_tokens(..)`"),
     ("max_output_tokens", "`.max_tokens(..)`"),
     ("reasoning_effort", "`.reasoning_effort(..)`"),
-    ("reasoning", "`.reasoning_effort(..)`"),
+    ("reasoning.effort", "`.reasoning_effort(..)`"),
 ];
 
 /// Creates a client for a model, by the name that its server knows.
@@ -149,7 +150,7 @@ impl OpenAi {
     /// Sets the sampling temperature; 0 makes the model (nearly) deterministic. Reasoning models take none.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
-        self.set(|config| config.set_field("temperature".into(), (temperature).into()))
+        self.set(|config| config.fields.set("temperature", temperature.into()))
     }
 
     /// Sets how many tokens a reply may have, reasoning included.
@@ -169,20 +170,22 @@ impl OpenAi {
     /// Sets the random seed: the same seed mostly gives the same reply to the same request.
     #[must_use]
     pub fn seed(self, seed: i64) -> Self {
-        self.set(|config| config.set_field("seed".into(), (seed).into()))
+        self.set(|config| config.fields.set("seed", seed.into()))
     }
 
     /// Sets the texts at which the server ends a reply.
     #[must_use]
     pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
-        let texts = texts.into_iter().map(|text| Value::from(text.into()));
-        self.set(|config| config.set_field("stop".into(), (texts.collect::<Vec<_>>()).into()))
+        let texts: Vec<String> = texts.into_iter().map(Into::into).collect();
+        self.set(|config| config.fields.set("stop", texts.into()))
     }
 
     /// Sets any other field of the request; the last value for a name applies. A field that the client sets itself is refused
     /// by the first request, which names what sets it. For one run, give the run a clone of the client:
-    /// `.model(model.clone().body(..))`. `null` leaves out a field that the client
-    /// would send, such as `stream_options`.
+    /// `.model(model.clone().body(..))`.
+    ///
+    /// The fields of an object into which the client writes as well join the client's: `text` and `reasoning` of Responses,
+    /// and `stream_options`. `null` leaves out a field that the client would send, such as `stream_options`.
     ///
     /// ```
     /// # mod agents { pub use agents_openai::openai; }
@@ -193,15 +196,13 @@ impl OpenAi {
     ///     .base_url("http://localhost:8000/v1")
     ///     .body("chat_template_kwargs", json!({ "enable_thinking": false }))
     ///     .body("stream_options", Value::Null);
+    /// let terse = openai("gpt-6").responses().body("text", json!({ "verbosity": "low" }));
     /// ```
     #[doc(alias = "extra")]
     #[must_use]
     pub fn body(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let name = name.into();
-        self.set(|config| match own_field(&name, &OWN) {
-            Some(why) => config.refused = Some(why),
-            None => config.set_field(name, value.into()),
-        })
+        self.set(|config| config.fields.set_by_name(name, value.into(), &OWN))
     }
 
     /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the

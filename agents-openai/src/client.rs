@@ -135,7 +135,7 @@ impl fmt::Debug for OpenAi {
         if let Some(effort) = effort {
             out.field("reasoning_effort", effort);
         }
-        for (name, value) in fields {
+        for (name, value) in fields.iter() {
             out.field(name, &format_args!("{value}"));
         }
         out.field("timeout", &limits.idle);

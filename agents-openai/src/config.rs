@@ -2,14 +2,17 @@
 
 use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Credential, Dialect, Endpoint, Headers, Limits, RawHook, Server,
+    Address, AddressError, Credential, Dialect, Endpoint, Fields, Headers, Limits, RawHook, Server,
     TransportError,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
 
 /// Address of OpenAI's API, which is the default.
 const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Field of a request with the options of a stream. It is not sent with a request for a reply in one document.
+const STREAM_OPTIONS: &str = "stream_options";
 
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -20,7 +23,7 @@ pub(crate) struct Config {
     /// Headers from the environment, which only the default server gets.
     default_headers: Headers,
     pub(crate) headers: Headers,
-    pub(crate) fields: Vec<(String, Value)>,
+    pub(crate) fields: Fields,
     pub(crate) max_tokens: Option<u32>,
     pub(crate) effort: Option<String>,
     pub(crate) api: Api,
@@ -34,8 +37,6 @@ pub(crate) struct Config {
     pub(crate) answer_dialect: Dialect,
     /// Code that is given each raw reply of the server, once it has arrived as a whole or has broken off.
     pub(crate) hook: Option<RawHook>,
-    /// Reason why a field that the program has set cannot be sent.
-    pub(crate) refused: Option<String>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct RequestTemplate {
     /// JSON of the settings after the value of `stream`, each with a comma before it.
     pub(crate) settings: Vec<u8>,
     /// JSON of the settings that only a streamed reply has, each with a comma before it.
-    pub(crate) stream_settings: &'static str,
+    pub(crate) stream_settings: String,
     /// JSON of the settings that only a request with tools has, each with a comma before it.
     pub(crate) tool_settings: &'static str,
     /// Tools that the server runs itself, separated by commas.
@@ -105,7 +106,7 @@ impl Config {
             base: parse(base.as_deref().unwrap_or(OPENAI)),
             default_headers,
             headers: Headers::default(),
-            fields: Vec::new(),
+            fields: Fields::default(),
             max_tokens: None,
             effort: None,
             api: Api::ChatCompletions,
@@ -120,7 +121,6 @@ impl Config {
             tool_dialect: Dialect::ANY,
             answer_dialect: Dialect::OPENAI,
             hook: None,
-            refused: None,
             template: OnceLock::new(),
             name,
         }
@@ -130,14 +130,6 @@ impl Config {
     pub(crate) fn set_base(&mut self, url: &str) {
         self.base = parse(url);
         self.default_headers = Headers::default();
-    }
-
-    /// Sets a field of the request; the last value for a name applies.
-    pub(crate) fn set_field(&mut self, name: String, value: Value) {
-        match self.fields.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, held)) => *held = value,
-            None => self.fields.push((name, value)),
-        }
     }
 
     /// Sets a credential that is looked up for each request, in place of one from the environment.
@@ -155,9 +147,7 @@ impl Config {
     }
 
     fn prepare(&self) -> Result<RequestTemplate, ModelError> {
-        if let Some(why) = &self.refused {
-            return Err(ModelError::new(Kind::Setup, why.clone()));
-        }
+        self.fields.check()?;
         let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
         let base = self
             .base
@@ -182,10 +172,7 @@ impl Config {
             .into_bytes(),
             server_tools: self.server_tools()?,
             settings: self.settings(server.name()),
-            stream_settings: match self.sends("stream_options") {
-                true => ",\"stream_options\":{\"include_usage\":true}",
-                false => "",
-            },
+            stream_settings: self.stream_settings(),
             tool_settings: match !self.capabilities.parallel_calls
                 && self.sends("parallel_tool_calls")
             {
@@ -198,10 +185,7 @@ impl Config {
 
     /// Returns the tools of the server that the program has set.
     fn server_tools(&self) -> Result<String, ModelError> {
-        let tools = self.fields.iter().find(|(field, _)| field == "tools");
-        let tools = tools.and_then(|(_, tools)| tools.as_array());
-        let tools = tools.into_iter().flatten().map(Value::to_string);
-        let tools = tools.collect::<Vec<_>>().join(",");
+        let tools = self.fields.server_tools()?.join(",");
         if self.api == Api::ChatCompletions && !tools.is_empty() {
             let message = "OpenAI runs tools of its own in Responses alone: add `.responses()`";
             return Err(ModelError::new(Kind::Setup, message));
@@ -209,9 +193,22 @@ impl Config {
         Ok(tools)
     }
 
+    /// Returns the JSON of the settings that only a streamed reply has, each with a comma before it. Responses counts
+    /// tokens without being asked to.
+    fn stream_settings(&self) -> String {
+        let own = match self.api {
+            Api::ChatCompletions => object("include_usage", true),
+            Api::Responses => Map::new(),
+        };
+        let options = self.fields.joined(STREAM_OPTIONS, own);
+        options.map_or_else(String::new, |options| {
+            format!(",\"{STREAM_OPTIONS}\":{options}")
+        })
+    }
+
     /// Returns `true` if the program has not set this field itself.
     fn sends(&self, name: &str) -> bool {
-        !self.fields.iter().any(|(field, _)| field == name)
+        self.fields.get(name).is_none()
     }
 
     fn settings(&self, server: &str) -> Vec<u8> {
@@ -224,12 +221,17 @@ impl Config {
             };
             out += &format!(",\"{field}\":{tokens}");
         }
-        if let Some(effort) = &self.effort {
-            let effort = Value::from(effort.as_str());
-            out += &match self.api {
-                Api::Responses => format!(",\"reasoning\":{{\"effort\":{effort}}}"),
-                Api::ChatCompletions => format!(",\"reasoning_effort\":{effort}"),
-            };
+        let effort = self.effort.as_deref();
+        let (field, effort) = match self.api {
+            Api::Responses => {
+                let own = effort.map(|effort| object("effort", effort));
+                let joined = self.fields.joined("reasoning", own.unwrap_or_default());
+                ("reasoning", joined)
+            }
+            Api::ChatCompletions => ("reasoning_effort", effort.map(Value::from)),
+        };
+        if let Some(effort) = effort {
+            out += &format!(",\"{field}\":{effort}");
         }
         if self.api == Api::Responses {
             // The conversation is kept here, so that it can go on anywhere.
@@ -241,15 +243,17 @@ impl Config {
                 out += &format!(",\"{field}\":{value}");
             }
         }
-        for (name, value) in self
-            .fields
-            .iter()
-            .filter(|(name, value)| name != "tools" && !value.is_null())
-        {
-            out += &format!(",{}:{value}", Value::from(name.as_str()));
-        }
+        out += &self.fields.json(match self.api {
+            Api::Responses => &["tools", STREAM_OPTIONS, "reasoning", "text"],
+            Api::ChatCompletions => &["tools", STREAM_OPTIONS],
+        });
         out.into_bytes()
     }
+}
+
+/// Returns an object with one field.
+pub(crate) fn object(name: &str, value: impl Into<Value>) -> Map<String, Value> {
+    Map::from_iter([(name.to_owned(), value.into())])
 }
 
 /// Advice about a missing or wrong key, for errors.
@@ -284,7 +288,6 @@ impl Clone for Config {
             tool_dialect,
             answer_dialect,
             hook,
-            refused,
             template: _,
         } = self;
         Config {
@@ -303,7 +306,6 @@ impl Clone for Config {
             tool_dialect: *tool_dialect,
             answer_dialect: *answer_dialect,
             hook: hook.clone(),
-            refused: refused.clone(),
             template: OnceLock::new(),
         }
     }

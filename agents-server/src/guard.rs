@@ -49,6 +49,8 @@ pub(crate) async fn guard(State(room): State<Room>, request: Request, next: Next
         }
     };
     if !is_json {
+        // Before anything of the page is read: what happens from now on is news for it.
+        visitor.at = room.live.newest().await.ok();
         visitor.pending = room.pending(&visitor.principal).await;
     }
     let mut request = Request::from_parts(parts, body);

@@ -77,7 +77,7 @@
 //! | `GET /api/costs.csv` | the same with all rows, as CSV |
 //! | `GET /api/audit` | events of the audit trail; `?run=`, `?kind=`, `?by=`, `?tool=`, `?after=NUMBER`, `?limit=` |
 //! | `GET /api/audit.jsonl` | all such events, each as a line of JSON |
-//! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` |
+//! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` or `?after=NUMBER` |
 //! | `GET /api/openapi.json` | the description of all of this |
 //!
 //! A conversation is one of the principal's tenant; the operator names the tenant with `?tenant=`. Whoever began it and

@@ -48,7 +48,7 @@ impl Live {
         if let Some(tail) = self.running() {
             return Ok(tail.listen());
         }
-        let begin = newest(&self.client).await?;
+        let begin = self.newest().await?;
         let mut running = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tail) = running.upgrade() {
             return Ok(tail.listen());
@@ -59,6 +59,17 @@ impl Live {
         *running = Arc::downgrade(&tail);
         tokio::spawn(follow(self.client.clone(), begin, running.clone()));
         Ok(tail.listen())
+    }
+
+    /// Returns the number of the newest event of the audit trail; 0 for an empty one.
+    pub(crate) async fn newest(&self) -> Result<u64, RuntimeError> {
+        let filter = AuditFilter {
+            before: Some(u64::MAX),
+            limit: 1,
+            ..AuditFilter::default()
+        };
+        let found = self.client.audit().events(&filter).await?;
+        Ok(found.first().map_or(0, |event| event.number))
     }
 
     fn running(&self) -> Option<Arc<Tail>> {
@@ -81,17 +92,6 @@ impl Listening {
     pub(crate) async fn next(&mut self) -> Option<AuditRecord> {
         self.events.recv().await.ok()
     }
-}
-
-/// Returns the number of the newest event of the audit trail; 0 for an empty one.
-async fn newest(client: &Client) -> Result<u64, RuntimeError> {
-    let filter = AuditFilter {
-        before: Some(u64::MAX),
-        limit: 1,
-        ..AuditFilter::default()
-    };
-    let found = client.audit().events(&filter).await?;
-    Ok(found.first().map_or(0, |event| event.number))
 }
 
 /// Reads the audit trail behind this event, and passes the events to all readers, until nobody listens any more.

@@ -39,6 +39,9 @@ pub(crate) struct Visitor {
     refusals: BTreeMap<Action, String>,
     /// Number of requests that wait for a decision, up to one more than [`MOST_COUNTED`]; 0 where nobody counts them.
     pub(crate) pending: usize,
+    /// Number of the newest event of the audit trail before the page is made, behind which the page hears of changes; `None`
+    /// for JSON, or if the trail cannot be read.
+    pub(crate) at: Option<u64>,
 }
 
 /// Largest number of waiting requests that pages show; for more, they say that there are more.
@@ -80,6 +83,7 @@ impl Room {
             base,
             token,
             pending: 0,
+            at: None,
         }
     }
 

@@ -2,7 +2,9 @@
 
 use crate::{Authenticator, ControlRoom, api, guard::guard, pages, room::Room, ui};
 use axum::{
-    Router, middleware,
+    Router,
+    extract::DefaultBodyLimit,
+    middleware,
     routing::{get, post},
 };
 
@@ -119,8 +121,14 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
             "/api/conversations/{id}/events",
             get(api::conversations::events),
         )
-        .route("/api/ui/{agent}/ag-ui", post(ui::ag_ui::run))
-        .route("/api/ui/{agent}/chat", post(ui::ai_sdk::chat))
+        .route(
+            "/api/ui/{agent}/ag-ui",
+            post(ui::ag_ui::run).layer(DefaultBodyLimit::max(ui::MOST_BYTES)),
+        )
+        .route(
+            "/api/ui/{agent}/chat",
+            post(ui::ai_sdk::chat).layer(DefaultBodyLimit::max(ui::MOST_BYTES)),
+        )
         .route("/api/ui/{agent}/chat/{id}", get(ui::ai_sdk::history))
         .route("/api/ui/{agent}/chat/{id}/stream", get(ui::ai_sdk::again))
         .route("/api/models", get(api::models::list))

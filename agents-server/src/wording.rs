@@ -167,6 +167,10 @@ pub(crate) fn other_agent(agent: &str) -> String {
 
 pub(crate) const NO_CHATS: &str = "Nobody sends messages to agents here: name those that people may talk to with `ControlRoom::agent`.";
 pub(crate) const NO_WORDS: &str = "`text` is empty: write what the agent shall do";
+pub(crate) fn no_conversation_id(most: usize) -> String {
+    format!("the id of a conversation has up to {most} bytes, and no control characters")
+}
+
 pub(crate) const NO_CONVERSATION_ID: &str =
     "`conversation` is empty: load the page again, which makes an id";
 

@@ -12,7 +12,7 @@ use super::{
     PROVIDER,
     order::{Piece, Place, pieces},
 };
-use crate::config::{Config, RequestTemplate};
+use crate::config::{Config, OUTPUT, RequestTemplate};
 use agents_core::model::{Content, Media, Message, Reply, Request, Thinking, ToolCall, prompted};
 use agents_http::Dialect;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -97,13 +97,14 @@ pub(crate) fn body(
             body.push(b']');
             // Tools that are offered no more stay, since what follows them in the cache would be lost.
             body.extend_from_slice(match request.has_tools() {
-                true => template.tool_settings,
+                true => &template.tool_choice,
                 false => b",\"tool_choice\":{\"type\":\"none\"}",
             });
         } else if let Some(tools) = template.server_tools.strip_prefix(b",") {
             body.extend_from_slice(b",\"tools\":[");
             body.extend_from_slice(tools);
             body.push(b']');
+            body.extend_from_slice(&template.tool_choice);
         }
         body.extend_from_slice(b",\"messages\":[");
         match messages.strip_suffix(b"}") {
@@ -135,7 +136,7 @@ fn put_output(body: &mut Vec<u8>, config: &Config, request: &Request<'_>) {
         let format = json!({ "type": "json_schema", "schema": schema });
         output.insert("format".into(), format);
     }
-    if !output.is_empty() {
+    if let Some(output) = config.fields.joined(OUTPUT, output) {
         body.extend_from_slice(b",\"output_config\":");
         put(body, &output);
     }

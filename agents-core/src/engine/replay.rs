@@ -4,11 +4,12 @@
 use super::call_site::CallSite;
 use crate::{
     context::RunContext,
-    journal::{Call, CallFact, Replay, call_path, is_given_again, of_an_execution},
+    journal::{Call, CallFact, Dropped, Replay, call_path, is_given_again, of_an_execution},
     recovery::Plan,
     run::{ApprovalDecision, ApprovalRequest, Stop},
     tool::{SharedTool, ToolContext},
 };
+use std::convert::Infallible;
 
 impl CallSite<'_> {
     /// Returns the replay, if it gives the results of this tool again.
@@ -39,9 +40,8 @@ impl CallSite<'_> {
             self.add(CallFact::Attached(attached)).await;
         }
         match executed.end {
-            Some(end) => end,
-            // The recorded work was dropped, so this never ends either.
-            None => std::future::pending().await,
+            Ok(end) => end,
+            Err(dropped) => match self.cx.outwait(replay, dropped).await {},
         }
     }
 
@@ -108,6 +108,14 @@ impl RunContext {
         self.again(replay, &path, request).await
     }
 
+    /// Waits until the run drops this work, as the recorded run did. A run that does not drop it in time differs, and
+    /// ends.
+    async fn outwait(&self, replay: &Replay, dropped: Dropped) -> Infallible {
+        tokio::time::sleep(dropped.patience).await;
+        let reason = replay.is_kept(dropped);
+        self.stop(Stop::Diverged { reason }).await
+    }
+
     async fn again(
         &self,
         replay: &Replay,
@@ -115,9 +123,8 @@ impl RunContext {
         request: &ApprovalRequest,
     ) -> ApprovalDecision {
         match replay.decision(path, &request.tool_name, &request.args) {
-            Ok(Some(decided)) => decided,
-            // Nobody decided before the work was dropped.
-            Ok(None) => std::future::pending().await,
+            Ok(Ok(decided)) => decided,
+            Ok(Err(dropped)) => match self.outwait(replay, dropped).await {},
             Err(reason) => match self.stop(Stop::Diverged { reason }).await {},
         }
     }

@@ -48,7 +48,7 @@ pub(crate) use fact::{Fact, Finished, Offer, Raiser, Replied, Started};
 pub(crate) use fold::{After, Projection};
 pub(crate) use frame::{Frame, MOST_MODELS, Next};
 pub(crate) use key::RunKey;
-pub(crate) use recorded::{Replay, call_path, is_given_again, of_an_execution};
+pub(crate) use recorded::{Dropped, Replay, call_path, is_given_again, of_an_execution};
 pub(crate) use refold::{Stored, refold};
 pub(crate) use state::{Open, Place, PlaceId, State, Taken};
 pub(crate) use steps::{Kept, What};

@@ -5,11 +5,15 @@
 //! work. A [`Registry`] holds several versions of tools, from which agents pick theirs.
 
 mod alias;
+mod approval;
 mod ask;
 mod background;
+mod cache;
+mod category;
 mod context;
 mod deferred;
 mod description;
+mod effects;
 mod erased;
 mod error_text;
 mod execution;
@@ -23,6 +27,7 @@ mod pattern;
 mod policy;
 mod registry;
 mod remote;
+mod risk;
 mod schema;
 mod set;
 mod signature;
@@ -38,11 +43,15 @@ mod wording;
 
 pub use crate::{error::ReadError, scope::Scope};
 pub use alias::alias;
+pub use approval::NeedsApproval;
 pub use ask::{AnswerForm, Ask, AskError, Asking, choices_of};
 pub(crate) use background::Background;
+pub use cache::Cache;
+pub use category::Category;
 pub use context::ToolContext;
 pub use deferred::deferred;
 pub use description::ToolDescription;
+pub use effects::Effects;
 pub(crate) use erased::read;
 pub use erased::{DynTool, ErrorType, Prepared};
 pub use error_text::ErrorText;
@@ -57,6 +66,7 @@ pub use pattern::Pattern;
 pub use policy::ToolPolicy;
 pub use registry::Registry;
 pub use remote::{Annotations, RemoteTool};
+pub use risk::Risk;
 pub(crate) use schema::{Expected, constrained, schema_with_claims};
 pub use schema::{output_schema, schema_of};
 pub(crate) use set::nearest;
@@ -66,7 +76,7 @@ pub(crate) use source::SharedSource;
 pub use source::ToolSource;
 #[doc(hidden)]
 pub use source::{Asked, Each, IntoTools, Whole};
-pub use spec::{Cache, Category, Effects, NeedsApproval, Risk, ToolSpec};
+pub use spec::ToolSpec;
 pub use status::Status;
 pub use statuses::ToolStatuses;
 pub(crate) use type_names::{type_at, without_modules};

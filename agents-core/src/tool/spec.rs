@@ -1,99 +1,11 @@
 use super::{
-    AnswerForm, Background, Pattern, Status,
+    AnswerForm, Background, Cache, Category, Effects, NeedsApproval, Pattern, Risk, Status,
     schema::{Expected, constrained, schema_of},
 };
 use crate::{json::canonical, reader::Schema};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{borrow::Cow, fmt, sync::OnceLock, time::Duration};
-
-/// Effects of a tool on the outside world, ordered `None < Reads < Writes`.
-///
-/// A tool has to declare its effects: there is no default.
-///
-/// ```
-/// # use agents_core as agents;
-/// use agents::Effects;
-///
-/// assert!(Effects::None < Effects::Reads && Effects::Reads < Effects::Writes);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effects {
-    /// The tool is a pure function: it neither reads nor changes the outside world.
-    None,
-    /// The tool reads from the outside world.
-    Reads,
-    /// The tool changes the outside world.
-    Writes,
-}
-
-/// Risk of a tool's calls, for the people who approve them, ordered `Low < Medium < High`.
-///
-/// A tool that does not declare a risk has the one that follows from its effects; see [`ToolSpec::risk_level`].
-///
-/// ```
-/// # use agents_core as agents;
-/// use agents::tool::{Effects, Risk, ToolSpec};
-/// # #[derive(schemars::JsonSchema)] struct Mail { to: String }
-///
-/// let send = ToolSpec::of::<Mail>("send", "Sends a mail.", Effects::Writes);
-/// assert_eq!(send.risk_level(), Risk::Medium);
-/// assert_eq!(send.external().risk_level(), Risk::High);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Risk {
-    /// Low risk: a mistake of such a call costs little.
-    Low,
-    /// Medium risk: a mistake of such a call can be mended.
-    Medium,
-    /// A mistake may cost a lot, or cannot be mended.
-    High,
-}
-
-/// Category of a tool, for people who choose among many tools.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    /// The tool talks to a service.
-    Api,
-    /// The tool runs or reads code.
-    Code,
-    /// The tool reads or writes data.
-    Data,
-    /// The tool searches for things.
-    Search,
-    /// The tool does anything else. This is the default.
-    #[default]
-    Utility,
-}
-
-/// Reuse of the results of a tool, in place of further executions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cache {
-    /// The result may not be reused: each call runs the tool. This is the default.
-    #[default]
-    None,
-    /// The result may be reused for this long.
-    Ttl(Duration),
-    /// The result may be reused for ever, because it depends on the arguments alone.
-    Forever,
-}
-
-/// Rule for whether calls of a tool need a person's approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NeedsApproval {
-    /// No call of the tool needs approval.
-    Never,
-    /// Every call of the tool needs approval.
-    Always,
-    /// The tool decides for each call by its arguments; see [`Tool::needs_approval`](super::Tool::needs_approval).
-    When,
-}
 
 /// Specification of a tool: its name, description, effects, schemas and limits.
 ///

@@ -141,8 +141,7 @@ fn put_generation(
         "responseJsonSchema".into(),
         config.dialect.fit_or_keep(format).into_owned(),
     );
-    body.extend_from_slice(b",\"generationConfig\":");
-    put(body, &generation);
+    body.extend_from_slice(&config.generation(generation));
 }
 
 impl Encoded {

@@ -1,15 +1,14 @@
 //! Requests on the wire.
 
 use crate::{
-    HELLO, HELLO_STREAM, ask, bodies, call, client, decoding, kept, listen, replies, result, said,
-    tools, user,
+    HELLO, HELLO_STREAM, ask, at, bodies, call, client, decoding, kept, listen, replies, result,
+    said, system, tools, user,
 };
 use agents_core::model::{
     Capabilities, Content, History, Media, Message, Model, Reply, Request, Thinking, ToolCall,
 };
 use agents_gemini::gemini;
-use agents_http::testing::{Answer, Server};
-use agents_http::{Dialect, Keywords, References};
+use agents_http::testing::{Answer, Server, check_schemas, check_streaming};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -22,12 +21,6 @@ async fn sent(request: Request<'_>) -> Value {
 async fn contents(messages: Vec<Message>) -> Value {
     let history = History::from(messages);
     sent(Request::new(&history)).await["contents"].clone()
-}
-
-fn system(content: &str) -> Message {
-    Message::System {
-        content: content.into(),
-    }
 }
 
 fn response(name: &str, response: Value) -> Value {
@@ -53,18 +46,13 @@ async fn a_simple_request() {
 
 #[tokio::test]
 async fn a_stream_gives_the_same_reply_and_its_pieces() {
-    let server = replies(Answer::pieces([HELLO_STREAM])).await;
-    let history = History::from(vec![user("hi")]);
-    let (reply, heard) = listen(&client(&server), Request::new(&history)).await;
-    assert_eq!(heard, ["hel", "lo"]);
-    let blocking = replies(Answer::json(200, HELLO)).await;
-    assert_eq!(reply.unwrap(), ask(&client(&blocking)).await.unwrap());
-    let head = &server.seen()[0].head;
-    assert!(head.contains(":streamGenerateContent?alt=sse "), "{head}");
-
+    check_streaming(HELLO, HELLO_STREAM, &["hel", "lo"], at).await;
     let server = replies(Answer::pieces([decoding::stream(&decoding::TWO_CALLS)])).await;
+    let history = History::from(vec![user("hi")]);
     let (_, heard) = listen(&client(&server), Request::new(&history)).await;
     assert_eq!(heard, ["(h…)", "(m)", "Look", "íng"]);
+    let head = &server.seen()[0].head;
+    assert!(head.contains(":streamGenerateContent?alt=sse "), "{head}");
 }
 
 #[tokio::test]
@@ -426,19 +414,6 @@ async fn messages_are_encoded_once_and_connections_are_kept() {
 }
 
 #[tokio::test]
-async fn a_server_may_answer_in_the_other_way_than_it_was_asked() {
-    let history = History::from(vec![user("hi")]);
-    let server = replies(Answer::json(200, HELLO)).await;
-    let (reply, heard) = listen(&client(&server), Request::new(&history)).await;
-    assert_eq!(
-        (reply.unwrap().content, heard),
-        ("hello".to_owned(), vec!["hello".to_owned()])
-    );
-    let server = replies(Answer::pieces([HELLO_STREAM])).await;
-    assert_eq!(ask(&client(&server)).await.unwrap().content, "hello");
-}
-
-#[tokio::test]
 async fn a_tuned_model_has_a_path_of_its_own() {
     let server = replies(Answer::json(200, HELLO)).await;
     let model = gemini("tunedModels/mine").base_url(&server.url);
@@ -477,47 +452,13 @@ fn debug_shows_the_settings_and_no_secrets() {
 
 #[tokio::test]
 async fn schemas_of_tools_and_answers_in_a_dialect_that_the_program_sets() {
-    let dialect = Dialect {
-        keywords: Keywords::Without(&["required"]),
-        references: References::Inlined,
-        ..Dialect::ANY
-    };
-    let list = json!({ "type": "object", "properties": { "next": { "$ref": "#/$defs/List" } } });
-    let schema = json!({
-        "type": "object",
-        "properties": { "x": { "$ref": "#/$defs/Size" }, "list": { "$ref": "#/$defs/List" } },
-        "required": ["x"],
-        "$defs": { "Size": { "type": "integer" }, "List": list },
-    });
-    let fitted = json!({
-        "type": "object",
-        "properties": { "x": { "type": "integer" }, "list": { "$ref": "#/$defs/List" } },
-        "$defs": { "List": list },
-    });
-    let arguments = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
-    let (history, tools) = (History::from(vec![user("hi")]), tools());
-    let request = || {
-        Request::new(&history)
-            .with_tools(&tools)
-            .with_format(&schema)
-    };
-    let server = replies(Answer::json(200, HELLO)).await;
-    // What was encoded for one client of a conversation is not sent by another one.
-    let model = client(&server);
-    for model in [model.clone(), model.clone().schemas(dialect), model] {
-        model.chat(request()).await.unwrap();
-    }
-    let bodies = bodies(&server);
-    let tool = |body: &Value| {
-        body.pointer("/tools/0/functionDeclarations/0/parametersJsonSchema")
-            .unwrap()
-            .clone()
-    };
-    assert_eq!(tool(&bodies[1]), arguments);
-    assert_eq!(
-        bodies[1].pointer("/generationConfig/responseJsonSchema"),
-        Some(&fitted)
+    let (tool, answer) = (
+        "/tools/0/functionDeclarations/0/parametersJsonSchema",
+        "/generationConfig/responseJsonSchema",
     );
-    assert_eq!(tool(&bodies[0])["required"], json!(["path"]));
-    assert_eq!(bodies[2], bodies[0]);
+    check_schemas(HELLO, tool, answer, |url, dialect| match dialect {
+        Some(dialect) => at(url).schemas(dialect),
+        None => at(url),
+    })
+    .await;
 }

@@ -35,6 +35,7 @@ impl<'a> Call<'a> {
             server: self.server,
             path: self.endpoint.path(),
             hidden: self.hidden(),
+            request_id: None,
         }
     }
 }
@@ -51,16 +52,12 @@ pub async fn ask<F: Format>(
     sink: Sink<'_>,
     words: &Words<'_>,
 ) -> Result<Reply, ModelError> {
-    let failures = call.failures(words);
+    let mut failures = call.failures(words);
     let response = call.send(limits).await;
     let response = response.map_err(|failure| failures.transport(&failure, 0))?;
-    let request_id = request_id(response.headers()).map(str::to_owned);
-    let with_id = |error: ModelError| match &request_id {
-        Some(id) => error.with_request_id(id),
-        None => error,
-    };
+    failures.request_id = request_id(response.headers()).map(str::to_owned);
     if !response.status().is_success() {
-        return refused(&failures, response).await.map_err(with_id);
+        return refused(&failures, response).await;
     }
     let rate_limits = rate_limits(response.headers());
     let mut decoder = Decoder::new(format);
@@ -73,10 +70,10 @@ pub async fn ask<F: Format>(
     let mut reply = decoder.into_reply();
     if let Err(problem) = ended {
         let said = reply.content.chars().count();
-        return Err(with_id(match failure {
+        return Err(match failure {
             Ok(Some(failure)) => failures.transport(&failure, said),
             _ => failures.problem(&problem, said),
-        }));
+        });
     }
     reply.rate_limits = rate_limits;
     Ok(reply)
@@ -91,9 +88,10 @@ pub async fn get_json<T: DeserializeOwned>(
     limits: &Limits,
     words: &Words<'_>,
 ) -> Result<T, ModelError> {
-    let failures = call.failures(words);
+    let mut failures = call.failures(words);
     let response = call.send(limits).await;
     let response = response.map_err(|failure| failures.transport(&failure, 0))?;
+    failures.request_id = request_id(response.headers()).map(str::to_owned);
     if !response.status().is_success() {
         return refused(&failures, response).await;
     }

@@ -16,6 +16,8 @@ pub(super) struct Failures<'a> {
     pub(super) server: &'a Server,
     pub(super) path: &'a str,
     pub(super) hidden: Hidden<'a>,
+    /// Id by which the provider knows the request, once it has sent one.
+    pub(super) request_id: Option<String>,
 }
 
 /// The head of a response by which the server refuses the request: its status, and how long to wait.
@@ -26,7 +28,14 @@ pub(super) struct Refusal {
 
 impl Failures<'_> {
     fn error(&self, kind: Kind, message: &str) -> ModelError {
-        ModelError::new(kind, self.hidden.in_text(message))
+        self.of_request(ModelError::new(kind, self.hidden.in_text(message)))
+    }
+
+    fn of_request(&self, error: ModelError) -> ModelError {
+        match &self.request_id {
+            Some(id) => error.with_request_id(id),
+            None => error,
+        }
     }
 
     /// Creates the error `message`, about an error of the provider in these words.
@@ -34,7 +43,8 @@ impl Failures<'_> {
         match kind {
             Kind::TooLong => {
                 let message = self.hidden.in_text(message);
-                ModelError::too_long(message, ContextOverflow::in_words(words))
+                let overflow = ContextOverflow::in_words(words);
+                self.of_request(ModelError::too_long(message, overflow))
             }
             kind => self.error(kind, message),
         }

@@ -1,8 +1,12 @@
 //! Replaces references by the schemas that they lead to.
 
-use super::{Place, is_definitions, place};
+use super::{
+    Place,
+    circles::{circles, target},
+    is_definitions, look, place,
+};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Size of a schema in bytes beyond which references stay: definitions that use others twice grow without end.
 const MOST_BYTES: usize = 256 * 1024;
@@ -10,37 +14,8 @@ const MOST_BYTES: usize = 256 * 1024;
 /// Number of references within each other beyond which they stay.
 const DEEPEST: usize = 50;
 
-/// Returns `true` if a definition that is used refers to itself.
-pub(super) fn is_recursive(root: &Value) -> bool {
-    let mut names = BTreeSet::new();
-    collect(root, &mut names);
-    let mut references = Inliner::new(root);
-    let used = references.reachable(names);
-    let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut open: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in used {
-        let inner = references.within(name);
-        open.insert(name, inner.len());
-        for inner in inner {
-            users.entry(inner).or_default().push(name);
-        }
-    }
-    // A reference is in no circle if none of those in its target is. What remains is a circle, or leads to one.
-    let ends = open.iter().filter(|(_, inner)| **inner == 0);
-    let mut free: Vec<&str> = ends.map(|(name, _)| *name).collect();
-    while let Some(name) = free.pop() {
-        open.remove(name);
-        for user in users.remove(name).unwrap_or_default() {
-            if let Some(inner) = open.get_mut(user) {
-                *inner -= 1;
-                if *inner == 0 {
-                    free.push(user);
-                }
-            }
-        }
-    }
-    !open.is_empty()
-}
+/// Keywords of definitions.
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
 /// Returns the schema without references, except for those that have to stay.
 pub(super) fn inlined(root: &Value) -> Value {
@@ -49,18 +24,21 @@ pub(super) fn inlined(root: &Value) -> Value {
     let Some(made_root) = made.as_object_mut() else {
         return made;
     };
-    for key in ["$defs", "definitions"] {
-        let Some(definitions) = root.get(key).and_then(Value::as_object) else {
+    let mut kept = DEFINITIONS.map(|key| (key, Map::new()));
+    // A definition that stays may use others, which then stay too.
+    while let Some(name) = inliner.open.pop() {
+        look();
+        let Some((key, name)) = definition(name) else {
             continue;
         };
-        let mut kept = Map::new();
-        // A definition that stays may use others, which then stay too.
-        while let Some((name, schema)) = definitions
-            .iter()
-            .find(|(name, _)| !kept.contains_key(*name) && inliner.keeps(key, name))
-        {
-            kept.insert(name.clone(), inliner.inline(schema));
+        for (_, kept) in kept.iter_mut().filter(|(own, _)| *own == key) {
+            let schema = root.get(key).and_then(|all| all.get(&name));
+            if let Some(schema) = schema.filter(|_| !kept.contains_key(&name)) {
+                kept.insert(name.clone(), inliner.inline(schema));
+            }
         }
+    }
+    for (key, kept) in kept {
         made_root.remove(key);
         if !kept.is_empty() {
             made_root.insert(key.into(), kept.into());
@@ -69,14 +47,21 @@ pub(super) fn inlined(root: &Value) -> Value {
     made
 }
 
+/// Returns the keyword and the name of the definition to which a reference leads, or into which it leads.
+fn definition(reference: &str) -> Option<(&str, String)> {
+    let mut path = reference.strip_prefix("#/")?.split('/');
+    let (key, name) = (path.next()?, path.next()?);
+    Some((key, name.replace("~1", "/").replace("~0", "~")))
+}
+
 struct Inliner<'a> {
     root: &'a Value,
-    /// Answers so far to the question whether a reference leads to itself, by reference.
-    circles: BTreeMap<&'a str, bool>,
-    /// References in the target of each reference, as far as it was asked.
-    targets: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    /// References that lead to themselves.
+    circles: BTreeSet<&'a str>,
     /// References that stay.
     kept: BTreeSet<&'a str>,
+    /// References that stay, and whose definitions are not made yet.
+    open: Vec<&'a str>,
     /// Number of bytes that the schema has at least, as far as it is made.
     size: usize,
     depth: usize,
@@ -86,62 +71,16 @@ impl<'a> Inliner<'a> {
     fn new(root: &'a Value) -> Self {
         Inliner {
             root,
-            circles: BTreeMap::new(),
-            targets: BTreeMap::new(),
+            circles: circles(root),
             kept: BTreeSet::new(),
+            open: Vec::new(),
             size: 0,
             depth: 0,
         }
     }
 
-    fn target(&self, name: &str) -> Option<&'a Value> {
-        self.root.pointer(name.strip_prefix('#')?)
-    }
-
-    /// Returns the references in the target of a reference.
-    fn within(&mut self, name: &'a str) -> &BTreeSet<&'a str> {
-        let target = self.target(name);
-        self.targets.entry(name).or_insert_with(|| {
-            let mut inner = BTreeSet::new();
-            target.iter().for_each(|target| collect(target, &mut inner));
-            inner
-        })
-    }
-
-    /// Returns these references, and all to which they lead.
-    fn reachable(&mut self, mut open: BTreeSet<&'a str>) -> BTreeSet<&'a str> {
-        let mut found = BTreeSet::new();
-        while let Some(name) = open.pop_first() {
-            if found.insert(name) {
-                open.extend(self.within(name));
-            }
-        }
-        found
-    }
-
-    fn is_circle(&mut self, name: &'a str) -> bool {
-        if let Some(known) = self.circles.get(name) {
-            return *known;
-        }
-        let inner = self.within(name).clone();
-        let is_circle = self.reachable(inner).contains(name);
-        self.circles.insert(name, is_circle);
-        is_circle
-    }
-
-    /// Returns `true` if a reference that stays leads to this definition, or into it.
-    fn keeps(&self, key: &str, definition: &str) -> bool {
-        self.kept.iter().any(|name| {
-            let mut path = name.split('/');
-            path.next() == Some("#")
-                && path.next() == Some(key)
-                && path
-                    .next()
-                    .is_some_and(|name| name.replace("~1", "/").replace("~0", "~") == definition)
-        })
-    }
-
     fn inline(&mut self, schema: &'a Value) -> Value {
+        look();
         let Value::Object(fields) = schema else {
             self.size += schema.to_string().len();
             return schema.clone();
@@ -158,7 +97,8 @@ impl<'a> Inliner<'a> {
         for (key, value) in fields {
             self.size += key.len();
             let value = match (place(key), value) {
-                // The definitions of the root follow when it is known which of them stay.
+                // No reference leads into a copy. The definitions of the root follow when it is known which of them stay.
+                _ if is_definitions(key) && self.depth > 0 => continue,
                 _ if is_definitions(key) => value.clone(),
                 (Place::Values, Value::Object(schemas)) => {
                     let schemas = schemas.iter();
@@ -181,10 +121,13 @@ impl<'a> Inliner<'a> {
 
     /// Returns the schema to which a reference leads, together with the keywords beside the reference.
     fn follow(&mut self, name: &'a str, beside: &'a Map<String, Value>) -> Value {
-        let stays = self.size > MOST_BYTES || self.depth > DEEPEST || self.is_circle(name);
-        let target = self.target(name).filter(|_| !stays);
+        let is_large = self.size > MOST_BYTES || self.depth > DEEPEST;
+        let stays = is_large || self.circles.contains(name);
+        let target = target(self.root, name).filter(|_| !stays);
         let Some(target) = target else {
-            self.kept.insert(name);
+            if self.kept.insert(name) {
+                self.open.push(name);
+            }
             return json!({ "$ref": name });
         };
         self.depth += 1;
@@ -217,25 +160,4 @@ fn join(schema: Value, beside: Map<String, Value>) -> Value {
     }
     schema.extend(demanded);
     schema.into()
-}
-
-/// Adds the references in a schema, but not those in its definitions.
-fn collect<'a>(schema: &'a Value, names: &mut BTreeSet<&'a str>) {
-    let Value::Object(fields) = schema else {
-        return;
-    };
-    names.extend(fields.get("$ref").and_then(Value::as_str));
-    for (key, value) in fields {
-        match (place(key), value) {
-            _ if is_definitions(key) => {}
-            (Place::Values, Value::Object(schemas)) => {
-                schemas.values().for_each(|schema| collect(schema, names));
-            }
-            (Place::Items | Place::Itself, Value::Array(schemas)) => {
-                schemas.iter().for_each(|schema| collect(schema, names));
-            }
-            (Place::Itself, schema) => collect(schema, names),
-            _ => {}
-        }
-    }
 }

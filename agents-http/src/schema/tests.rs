@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::{Dialect, Keywords, References};
+use super::{Dialect, Keywords, LOOKS, References};
 use serde_json::{Value, json};
 
 const INLINED: Dialect = Dialect {
@@ -271,4 +271,132 @@ fn a_long_chain_of_definitions_is_no_circle() {
     assert!(Dialect::ANTHROPIC.fit(&straight).is_some());
     let circle = chain(length, json!({ "$ref": "#/$defs/d19000" }));
     assert!(Dialect::ANTHROPIC.fit(&circle).is_none());
+}
+
+/// Returns a schema with these definitions, whose fields refer to the first of them, and to all if `uses_all`.
+fn with_definitions(count: usize, uses_all: bool, definition: impl Fn(usize) -> Value) -> Value {
+    let definitions = (0..count).map(|number| (format!("d{number}"), definition(number)));
+    let used = if uses_all { count } else { 1 };
+    let fields = (0..used).map(|number| {
+        let reference = json!({ "$ref": format!("#/$defs/d{number}") });
+        (format!("f{number}"), reference)
+    });
+    json!({
+        "type": "object",
+        "properties": Value::Object(fields.collect()),
+        "$defs": Value::Object(definitions.collect()),
+    })
+}
+
+fn reference(number: usize) -> Value {
+    json!({ "$ref": format!("#/$defs/d{number}") })
+}
+
+#[test]
+fn thousands_of_definitions_are_looked_at_a_few_times_each() {
+    type Shape = fn(usize, usize) -> Value;
+    let shapes: [(&str, Shape); 5] = [
+        ("chain", |count, number| match number + 1 == count {
+            true => json!({ "type": "string" }),
+            false => reference(number + 1),
+        }),
+        ("ring", |count, number| {
+            object(json!({ "next": reference((number + 1) % count) }))
+        }),
+        ("pairs", |_, number| {
+            object(json!({ "other": reference(number ^ 1) }))
+        }),
+        ("loops", |_, number| {
+            object(json!({ "own": reference(number) }))
+        }),
+        // Each leads into a ring, and is in none itself.
+        ("tails", |count, number| match number < 2 {
+            true => object(json!({ "other": reference(number ^ 1) })),
+            false => object(json!({ "next": reference((number + 1) % count) })),
+        }),
+    ];
+    let finite = Dialect {
+        recursion: false,
+        ..Dialect::ANY
+    };
+    for (name, shape) in shapes {
+        for uses_all in [false, true] {
+            for dialect in [INLINED, finite] {
+                let looks = |count: usize| {
+                    let schema = with_definitions(count, uses_all, |number| shape(count, number));
+                    LOOKS.set(0);
+                    let _ = dialect.fit(&schema);
+                    LOOKS.get()
+                };
+                let (some, more) = (looks(1_000), looks(4_000));
+                assert!(some > 0, "{name}");
+                // Four times as many definitions: four times as many looks, and not sixteen times.
+                let most = 4 * some + 100;
+                assert!(more <= most, "{name}, {uses_all}: {some}, then {more}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_definition_stays_if_it_is_in_a_circle_and_not_if_it_only_leads_to_one() {
+    let schema = with_definitions(5, true, |number| match number {
+        0 => object(json!({ "next": reference(1) })),
+        1 => object(json!({ "next": reference(2), "leaf": reference(4) })),
+        2 => object(json!({ "back": reference(1) })),
+        3 => object(json!({ "own": reference(3) })),
+        _ => json!({ "type": "string" }),
+    });
+    let fitted = INLINED.fit(&schema).unwrap();
+    let text = json!({ "type": "string" });
+    assert_eq!(
+        fitted["properties"],
+        json!({
+            "f0": object(json!({ "next": reference(1) })),
+            "f1": reference(1),
+            "f2": reference(2),
+            "f3": reference(3),
+            "f4": text,
+        })
+    );
+    assert_eq!(
+        fitted["$defs"],
+        json!({
+            "d1": object(json!({ "next": reference(2), "leaf": text })),
+            "d2": object(json!({ "back": reference(1) })),
+            "d3": object(json!({ "own": reference(3) })),
+        })
+    );
+}
+
+#[test]
+fn definitions_of_both_keywords_stay_for_each_other() {
+    let other = json!({ "$ref": "#/definitions/B" });
+    let back = json!({ "$ref": "#/$defs/a~1b" });
+    let schema = json!({
+        "type": "object",
+        "properties": { "x": back },
+        "$defs": { "a/b": object(json!({ "other": other })) },
+        "definitions": { "B": object(json!({ "back": back })), "Unused": true },
+    });
+    let mut expected = schema.clone();
+    expected["definitions"]
+        .as_object_mut()
+        .unwrap()
+        .remove("Unused");
+    assert_eq!(INLINED.fit(&schema), Some(expected));
+}
+
+#[test]
+fn definitions_within_a_definition_are_not_copied_with_it() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "a": { "$ref": "#/$defs/A" }, "b": { "$ref": "#/$defs/A" } },
+        "$defs": { "A": {
+            "type": "array", "items": { "$ref": "#/$defs/A/$defs/Item" }, "$defs": { "Item": { "type": "string" } },
+        } },
+    });
+    let list = json!({ "type": "array", "items": { "type": "string" } });
+    let expected = object(json!({ "a": list, "b": list }));
+    assert_eq!(INLINED.fit(&schema), Some(expected));
 }

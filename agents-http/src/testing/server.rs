@@ -71,19 +71,29 @@ impl Answer {
 
     /// Creates a streamed answer from these texts, each of which is a chunk of the body.
     pub fn pieces(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        let pieces = pieces.into_iter();
         Answer::begun()
-            .and(
-                pieces
-                    .into_iter()
-                    .map(|piece| Step::Send(chunk(piece.as_ref()))),
-            )
-            .and([Step::Send(b"0\r\n\r\n".to_vec())])
+            .and(pieces.map(|piece| Step::Send(chunk(piece.as_ref()))))
+            .end()
     }
 
     /// Creates the head of a streamed answer; [`piece`](Answer::piece) adds to its body.
     pub fn begun() -> Self {
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-        Answer(vec![Step::Send(head.into())])
+        Answer::begun_with("")
+    }
+
+    /// Creates the head of a streamed answer with these headers as well, each followed by `\\r\\n`.
+    pub fn begun_with(head: &str) -> Self {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{head}transfer-encoding: chunked\r\n\r\n"
+        );
+        Answer(vec![Step::Send(head.into_bytes())])
+    }
+
+    /// Adds the end of a streamed answer.
+    #[must_use]
+    pub fn end(self) -> Self {
+        self.and([Step::Send(b"0\r\n\r\n".to_vec())])
     }
 
     /// Creates an answer without a byte: the connection stays open.

@@ -434,26 +434,6 @@ async fn an_image_by_its_url_and_a_file_are_refused() {
 }
 
 #[tokio::test]
-async fn other_fields_are_sent_and_those_of_the_client_are_refused() {
-    let body = sent(
-        |model| model.body("logprobs", true).body("x", Value::Null),
-        [user("hi")],
-    )
-    .await;
-    assert!(body.contains(r#","logprobs":true,"messages""#), "{body}");
-    assert!(!body.contains(r#""x""#), "{body}");
-    for (field, by) in [("options", "`.option(..)`"), ("truncate", "the client:")] {
-        let server = Server::plays([Answer::json(200, HELLO)]).await;
-        let error = ask(&server.model().body(field, true)).await.unwrap_err();
-        assert!(
-            error.to_string().contains(&format!("is set by {by}")),
-            "{error}"
-        );
-        assert_eq!(server.seen().len(), 0);
-    }
-}
-
-#[tokio::test]
 async fn schemas_of_tools_and_answers_in_a_dialect_that_the_program_sets() {
     let dialect = Dialect {
         keywords: Keywords::Without(&["required"]),

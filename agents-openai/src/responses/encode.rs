@@ -3,7 +3,7 @@
 
 use super::{CALL, MESSAGE, PROVIDER};
 use crate::{
-    config::{Config, RequestTemplate},
+    config::{Config, RequestTemplate, object},
     json::{arguments, field, id, name, put},
     schema,
 };
@@ -42,6 +42,9 @@ pub(crate) fn body(
         body.extend_from_slice(head);
         body.extend_from_slice(if stream { b"true" } else { b"false" });
         body.extend_from_slice(settings);
+        if stream {
+            body.extend_from_slice(template.stream_settings.as_bytes());
+        }
         if let Some(declared) = request.tools_json() {
             let declared = config.tool_dialect.fit_tools(declared);
             if encoded.declared != declared {
@@ -65,11 +68,15 @@ pub(crate) fn body(
             body.push(b']');
         }
         let format = request.format().filter(|_| able.structured_output);
-        if let Some((schema, strict)) = format.and_then(|format| schema::object(format, &config.answer_dialect)) {
+        let format = format.and_then(|format| schema::object(format, &config.answer_dialect));
+        let format = format.map(|(schema, strict)| {
             let format =
                 json!({ "type": "json_schema", "name": "answer", "strict": strict, "schema": schema });
+            object("format", format)
+        });
+        if let Some(text) = config.fields.joined("text", format.unwrap_or_default()) {
             body.extend_from_slice(b",\"text\":");
-            put(&mut body, &json!({ "format": format }));
+            put(&mut body, &text);
         }
         body.extend_from_slice(b",\"input\":[");
         body.extend_from_slice(encoded.items.strip_suffix(b",").unwrap_or_default());

@@ -1,109 +1,113 @@
 //! Fields that the client does not know, tools of the server, and replies as they arrive.
 
-use crate::{HELLO, ask, client};
-use agents_core::model::{Model, ModelErrorKind as Kind};
-use agents_http::testing::{Answer, Server};
-use agents_openai::RawReply;
+use crate::{HELLO, HELLO_STREAM, ask, at, bodies, client, listen, replies, user};
+use agents_core::model::{History, Model, Request};
+use agents_http::testing::{Answer, Server, check_fields, check_raw_replies};
+use agents_openai::OpenAi;
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
 
-#[tokio::test]
-async fn a_field_for_one_request_is_sent_with_it_alone() {
-    let server = Server::plays([Answer::json(200, HELLO)]).await;
-    let model = client(&server);
-    ask(&model.clone().body("service_tier", "flex"))
-        .await
-        .unwrap();
-    ask(&model).await.unwrap();
-    let bodies = server.bodies();
-    assert!(
-        bodies[0].contains(r#""service_tier":"flex""#),
-        "{}",
-        bodies[0]
-    );
-    assert!(!bodies[1].contains("service_tier"));
-}
+/// A complete reply of Responses in one document.
+const DONE: &str = r#"{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Oslo"}]}]}"#;
+
+/// Stream of Responses with that reply.
+const DONE_STREAM: &str = concat!(
+    "data: {\"type\":\"response.output_text.delta\",\"delta\":\"Oslo\"}\n\n",
+    "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"Oslo\"}]}]}}\n\n",
+);
 
 #[tokio::test]
 async fn a_field_of_the_client_is_refused_with_the_name_of_what_sets_it() {
-    for (field, by) in [
+    let own = [
         ("model", "`openai(..)`"),
         ("messages", "the conversation"),
+        ("input", "the conversation"),
         ("temperature", "`.temperature(..)`"),
         ("max_completion_tokens", "`.max_tokens(..)`"),
         ("response_format", "the type of the answer"),
-    ] {
-        let server = Server::plays([Answer::json(200, HELLO)]).await;
-        let error = ask(&client(&server).body(field, json!(1)))
-            .await
-            .unwrap_err();
-        assert_eq!(error.kind(), Kind::Setup, "{field}");
-        let text = format!(
-            "the field `{field}` of a request is set by {by}: leave out `.body(\"{field}\", ..)`"
+        ("text.format", "the type of the answer"),
+        ("reasoning_effort", "`.reasoning_effort(..)`"),
+        ("reasoning.effort", "`.reasoning_effort(..)`"),
+    ];
+    check_fields(HELLO, &own, |url, fields| with(at(url), fields)).await;
+    let responses = |url: &str| at(url).responses();
+    check_fields(DONE, &own, |url, fields| with(responses(url), fields)).await;
+}
+
+fn with(model: OpenAi, fields: &[(&str, Value)]) -> OpenAi {
+    fields.iter().fold(model, |model, (name, value)| {
+        model.body(*name, value.clone())
+    })
+}
+
+#[tokio::test]
+async fn fields_join_what_the_client_writes_into_an_object() {
+    let server = replies(Answer::json(200, DONE)).await;
+    let model = client(&server)
+        .responses()
+        .reasoning_effort("high")
+        .body("text", json!({ "verbosity": "low" }))
+        .body("reasoning", json!({ "summary": "auto" }));
+    let history = History::from(vec![user("hi")]);
+    let schema = json!({
+        "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"],
+    });
+    let asked = Request::new(&history).with_format(&schema);
+    model.chat(asked).await.unwrap();
+    ask(&model).await.unwrap();
+    // What was not set is not sent.
+    ask(&client(&server).responses()).await.unwrap();
+    let sent = bodies(&server);
+    assert_eq!(sent[0]["text"]["verbosity"], "low", "{}", sent[0]);
+    assert_eq!(sent[0]["text"]["format"]["name"], "answer", "{}", sent[0]);
+    assert_eq!(sent[1]["text"], json!({ "verbosity": "low" }));
+    for body in &sent[..2] {
+        assert_eq!(
+            body["reasoning"],
+            json!({ "effort": "high", "summary": "auto" })
         );
-        assert_eq!(error.to_string(), text);
-        assert_eq!(server.seen().len(), 0, "nothing is sent");
     }
+    assert_eq!(
+        (sent[2].get("text"), sent[2].get("reasoning")),
+        (None, None)
+    );
+}
+
+#[tokio::test]
+async fn options_of_a_stream_keep_the_count_of_tokens_and_are_sent_with_streams_alone() {
+    let server = replies(Answer::pieces([HELLO_STREAM])).await;
+    let history = History::from(vec![user("hi")]);
+    let model = client(&server).body("stream_options", json!({ "include_obfuscation": false }));
+    listen(&model, Request::new(&history)).await.0.unwrap();
+    ask(&model).await.unwrap();
+    let sent = bodies(&server);
+    let expected = json!({ "include_usage": true, "include_obfuscation": false });
+    assert_eq!(sent[0]["stream_options"], expected);
+    assert_eq!(sent[1].get("stream_options"), None);
 }
 
 #[tokio::test]
 async fn tools_of_the_server_join_those_of_the_agent_in_responses() {
-    const DONE: &str = r#"{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Oslo"}]}]}"#;
     let search = json!({ "type": "web_search" });
     let server = Server::plays([Answer::json(200, DONE)]).await;
     let model = client(&server).body("tools", json!([search]));
     ask(&model.clone().responses()).await.unwrap();
-    let body: Value = serde_json::from_str(&server.bodies()[0]).unwrap();
-    assert_eq!(body["tools"], json!([search]));
+    assert_eq!(bodies(&server)[0]["tools"], json!([search]));
     let error = ask(&model).await.unwrap_err();
     assert!(error.to_string().contains("`.responses()`"), "{error}");
+    let error = ask(&client(&server).responses().body("tools", search)).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("give a list of them"), "{error}");
+    assert_eq!(server.seen().len(), 1);
 }
 
 #[tokio::test]
 async fn each_reply_is_shown_as_it_arrived_without_keys() {
-    let heard: Arc<Mutex<Vec<RawReply>>> = Arc::default();
-    let hook = |heard: &Arc<Mutex<Vec<RawReply>>>| {
-        let heard = heard.clone();
-        move |reply: &RawReply| heard.lock().unwrap().push(reply.clone())
-    };
-    let refusal = r#"{"error":{"message":"the key sk-hunter2 is not valid"}}"#;
-    let server = Server::plays([
-        Answer::with_head(200, "x-request-id: req_1\r\n", HELLO),
-        Answer::with_head(401, "x-request-id: req_2\r\n", refusal),
-    ])
+    check_raw_replies("x-request-id", HELLO, HELLO_STREAM, |url, key, hook| {
+        at(url).api_key(key).on_raw_reply(hook)
+    })
     .await;
-    let model = client(&server)
-        .api_key("sk-hunter2")
-        .on_raw_reply(hook(&heard));
-    ask(&model).await.unwrap();
-    let error = ask(&model).await.unwrap_err();
-    assert_eq!(error.request_id(), Some("req_2"));
-    assert!(error.to_string().ends_with("(request req_2)"), "{error}");
-    let heard = heard.lock().unwrap();
-    assert_eq!(heard.len(), 2);
-    assert_eq!(
-        (heard[0].status, heard[0].request_id.as_deref()),
-        (200, Some("req_1"))
-    );
-    assert_eq!(heard[0].body, HELLO);
-    assert_eq!(heard[1].status, 401);
-    assert_eq!(heard[1].body, refusal.replace("sk-hunter2", "***"));
-}
-
-#[tokio::test]
-async fn a_reply_that_breaks_off_is_shown_up_to_there_and_a_panic_of_the_hook_is_none_of_the_run() {
-    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
-    let kept = heard.clone();
-    let server = Server::plays([Answer::begun().piece("{\"choices\":").cut()]).await;
-    let model = client(&server).on_raw_reply(move |reply| {
-        kept.lock().unwrap().push(reply.body.clone());
-        panic!("a hook that fails")
-    });
-    let error = ask(&model).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Interrupted);
-    assert_eq!(model.id(), "openai/m");
-    assert_eq!(
-        heard.lock().map(|heard| heard.clone()).unwrap_or_default(),
-        ["{\"choices\":"]
-    );
+    check_raw_replies("x-request-id", DONE, DONE_STREAM, |url, key, hook| {
+        at(url).responses().api_key(key).on_raw_reply(hook)
+    })
+    .await;
 }

@@ -3,6 +3,7 @@
 use crate::{
     failure::Failure,
     live::{Listening, PAUSE},
+    query::Query,
     room::{Room, Visitor},
 };
 use agents_runtime::{AuditRecord, Client};
@@ -17,6 +18,7 @@ use axum::{
     },
 };
 use futures_util::stream;
+use serde::Deserialize;
 use std::{collections::VecDeque, convert::Infallible};
 
 /// Name of the event that tells a reader that it has missed some: it has to load the page again.
@@ -35,13 +37,21 @@ struct Reader {
     last: u64,
 }
 
+/// Query that says behind which event a reader begins, for readers that cannot send a header.
+#[derive(Deserialize)]
+pub(crate) struct Begin {
+    after: Option<u64>,
+}
+
 pub(crate) async fn events(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
+    Query(begin): Query<Begin>,
     headers: HeaderMap,
 ) -> Response {
     let last = headers.get("last-event-id");
     let last = last.and_then(|last| last.to_str().ok()?.parse().ok());
+    let last = last.or(begin.after);
     let reader = async {
         let listening = room.live.listen().await?;
         let mut reader = Reader {

@@ -92,10 +92,10 @@
     const own = main.dataset.run;
     const hear = (event) => { if (!own || event.type === "missed" || JSON.parse(event.data).run_id === own) load(); };
     connect(() => {
-      const events = new EventSource(live);
-      // What has happened while there was no connection is on the page. While a run is at work, that is also so for the time
-      // between the page and its first connection.
-      events.onopen = () => { if (isOpen || document.getElementById("writing")) load(); isOpen = true; };
+      // What has happened since the page was made comes first. What has happened while there was no connection is on the
+      // page that is loaded then.
+      const events = new EventSource(isOpen || !main.dataset.at ? live : `${live}?after=${main.dataset.at}`);
+      events.onopen = () => { if (isOpen) load(); isOpen = true; };
       for (const kind of kinds) events.addEventListener(kind, hear);
       return events;
     });

@@ -82,7 +82,7 @@ pub(super) fn page(
                 }
                 span.who { "Signed in as " b { (inert::text(visitor.principal.id())) } }
             }
-            main #main data-live=[hears.then(|| format!("{base}/api/live"))] data-run=[own_run] data-every=[every] tabindex="-1" {
+            main #main data-live=[hears.then(|| format!("{base}/api/live"))] data-at=[visitor.at.filter(|_| hears)] data-run=[own_run] data-every=[every] tabindex="-1" {
                 h1 { (title) }
                 p #status role="status" aria-live="polite" {}
                 (body)

@@ -32,6 +32,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 /// Number of runs that a page of a conversation has.
 const PAGE: u32 = 100;
+/// Largest number of bytes that the id of a conversation may have: it is a key of the store.
+const LONGEST_ID: usize = 200;
 /// Number of runs of earlier messages that are read from the store at once.
 const AHEAD: u32 = 10;
 
@@ -221,6 +223,9 @@ pub(crate) async fn send(
 ) -> Result<Run, Failure> {
     let Sent { agent, input, key } = sent;
     check_agent(room, &agent)?;
+    if id.len() > LONGEST_ID || id.chars().any(char::is_control) {
+        return Err(Failure::invalid(wording::no_conversation_id(LONGEST_ID)));
+    }
     let open = open_any(room, visitor, id, tenant).await?;
     let by = &visitor.principal;
     let scope = match by.is_operator() {

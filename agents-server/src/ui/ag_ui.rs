@@ -5,12 +5,11 @@
 //! themselves, and somebody else than the user may have to.
 
 use super::{
-    Choice, Protocol, Words, stream_of,
-    told::{Call, Told},
+    Choice, Protocol, Words, body, stream_of,
+    told::{Call, Told, Written},
     wording,
 };
 use crate::{
-    api::body,
     failure::Failure,
     query::Query,
     room::{Room, Visitor},
@@ -49,33 +48,42 @@ struct Message {
 impl Input {
     /// Returns the last message, which has to be one of the user.
     fn words(self) -> Result<Words, Failure> {
-        if self.thread_id.is_empty() {
-            return Err(Failure::invalid(wording::no_id("threadId")));
+        for (field, id, of) in [
+            ("threadId", &self.thread_id, "the conversation"),
+            ("runId", &self.run_id, "the run, for the client"),
+        ] {
+            if id.is_empty() {
+                return Err(Failure::invalid(wording::no_id(field, of)));
+            }
         }
         if self.resume.is_some_and(|resume| !resume.is_empty()) {
             return Err(Failure::invalid(wording::NO_RESUME));
         }
-        let last = self.messages.into_iter().next_back();
-        let Some(last) = last.filter(|last| last.role == "user") else {
-            return Err(Failure::invalid(wording::NOT_OF_THE_USER));
+        let Some((at, last)) = self.messages.into_iter().enumerate().next_back() else {
+            return Err(Failure::invalid(wording::NO_MESSAGES));
         };
+        if last.role != "user" {
+            let field = format!("messages[{at}].role");
+            return Err(Failure::invalid(wording::not_of_the_user(&field)));
+        }
+        let field = format!("messages[{at}].content");
         let text = match &last.content {
             Value::String(text) => text.clone(),
             Value::Array(parts) => {
-                let text = |part: &Value| match part["type"].as_str() {
-                    Some("text") => part["text"].as_str().map(str::to_owned),
-                    _ => None,
-                };
-                let texts: Option<Vec<_>> = parts.iter().map(text).collect();
-                let texts = texts.ok_or_else(|| Failure::invalid(wording::NO_FILES))?;
-                texts.join("\n")
+                let texts = parts.iter().enumerate().map(|(at, part)| {
+                    let text = part["text"].as_str().filter(|_| part["type"] == "text");
+                    let field = || format!("{field}[{at}]");
+                    text.ok_or_else(|| Failure::invalid(wording::not_text(&field())))
+                });
+                texts.collect::<Result<Vec<_>, _>>()?.join("\n")
             }
-            _ => return Err(Failure::invalid(wording::NO_TEXT)),
+            _ => return Err(Failure::invalid(wording::no_text(&field))),
         };
         Ok(Words {
             conversation: self.thread_id,
             message: last.id,
             text,
+            field,
         })
     }
 }
@@ -132,21 +140,18 @@ impl Protocol for Events {
                 "protocolVersion": VERSION,
             })],
             Told::Step | Told::GoesOn(_) => Vec::new(),
-            Told::TextBegun(id) => {
-                vec![json!({"type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant"})]
-            }
+            Told::Begins { what, id } => begins(what, &id),
             // A piece without a character is no event of this protocol.
             Told::Piece { text, .. } if text.is_empty() => Vec::new(),
-            Told::Piece { id, text } => {
-                vec![json!({"type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": text})]
+            Told::Piece { what, id, text } => {
+                let kind = message(what, "CONTENT");
+                vec![json!({"type": kind, "messageId": id, "delta": text})]
             }
-            Told::TextEnded { id, is_superseded } => {
-                let mut events = vec![json!({"type": "TEXT_MESSAGE_END", "messageId": id})];
-                if is_superseded {
-                    events.push(custom("superseded", &json!({"messageId": id})));
-                }
-                events
-            }
+            Told::Ends {
+                what,
+                id,
+                is_superseded,
+            } => ends(what, &id, is_superseded),
             Told::Call(Call {
                 id,
                 input,
@@ -195,6 +200,37 @@ impl Protocol for Events {
             Told::Broken(error) => vec![json!({"type": "RUN_ERROR", "message": error})],
         }
     }
+}
+
+/// Returns the type of an event of a message with a text or a reasoning.
+fn message(what: Written, event: &str) -> String {
+    match what {
+        Written::Text => format!("TEXT_MESSAGE_{event}"),
+        Written::Reasoning => format!("REASONING_MESSAGE_{event}"),
+    }
+}
+
+fn begins(what: Written, id: &str) -> Vec<Value> {
+    let role = match what {
+        Written::Text => "assistant",
+        Written::Reasoning => "reasoning",
+    };
+    let message = json!({"type": message(what, "START"), "messageId": id, "role": role});
+    match what {
+        Written::Text => vec![message],
+        Written::Reasoning => vec![json!({"type": "REASONING_START", "messageId": id}), message],
+    }
+}
+
+fn ends(what: Written, id: &str, is_superseded: bool) -> Vec<Value> {
+    let mut events = vec![json!({"type": message(what, "END"), "messageId": id})];
+    if what == Written::Reasoning {
+        events.push(json!({"type": "REASONING_END", "messageId": id}));
+    }
+    if is_superseded {
+        events.push(custom("superseded", &json!({"messageId": id})));
+    }
+    events
 }
 
 /// Returns an event of ours, whose name begins with `agents.`.

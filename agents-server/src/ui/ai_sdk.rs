@@ -1,12 +1,12 @@
 //! The UI message stream of Vercel's AI SDK, version `v1`, as its packages of the versions 6 and 7 read it.
 
 use super::{
-    Choice, Protocol, Words, stream_of,
-    told::{Asked, Told},
+    Choice, Protocol, Words, body, stream_of,
+    told::{Asked, Told, Written},
     wording,
 };
 use crate::{
-    api::{answer, body},
+    api::answer,
     failure::Failure,
     query::Query,
     room::{Room, Visitor},
@@ -32,11 +32,15 @@ const DONE: &str = "[DONE]";
 
 /// Request of a chat. The messages before the last one are in the store.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Chat {
     id: String,
     messages: Vec<Message>,
     #[serde(default)]
     trigger: Option<String>,
+    /// Id of an earlier message that the last one replaces.
+    #[serde(default)]
+    message_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -53,30 +57,42 @@ struct Part {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
-    text: String,
+    text: Option<String>,
 }
 
 impl Chat {
     /// Returns the last message, which has to be one of the user.
     fn words(self) -> Result<Words, Failure> {
         if self.id.is_empty() {
-            return Err(Failure::invalid(wording::no_id("id")));
+            let message = wording::no_id("id", "the conversation");
+            return Err(Failure::invalid(message));
         }
-        if self.trigger.as_deref() == Some("regenerate-message") {
-            return Err(Failure::invalid(wording::NOT_AGAIN));
+        match self.trigger.as_deref() {
+            None | Some("submit-message") => {}
+            Some("regenerate-message") => return Err(Failure::invalid(wording::NOT_AGAIN)),
+            Some(other) => return Err(Failure::invalid(wording::unknown_trigger(other))),
         }
-        let last = self.messages.into_iter().next_back();
-        let Some(last) = last.filter(|last| last.role == "user") else {
-            return Err(Failure::invalid(wording::NOT_OF_THE_USER));
+        let Some((at, last)) = self.messages.into_iter().enumerate().next_back() else {
+            return Err(Failure::invalid(wording::NO_MESSAGES));
         };
-        if last.parts.iter().any(|part| part.kind != "text") {
-            return Err(Failure::invalid(wording::NO_FILES));
+        if last.role != "user" {
+            let field = format!("messages[{at}].role");
+            return Err(Failure::invalid(wording::not_of_the_user(&field)));
         }
-        let texts: Vec<_> = last.parts.into_iter().map(|part| part.text).collect();
+        if self.message_id.is_some() {
+            return Err(Failure::invalid(wording::NO_EDIT));
+        }
+        let field = format!("messages[{at}].parts");
+        let texts = last.parts.into_iter().enumerate().map(|(at, part)| {
+            let text = part.text.filter(|_| part.kind == "text");
+            text.ok_or_else(|| Failure::invalid(wording::not_text(&format!("{field}[{at}]"))))
+        });
+        let texts: Vec<_> = texts.collect::<Result<_, _>>()?;
         Ok(Words {
             conversation: self.id,
             message: last.id,
             text: texts.join("\n"),
+            field,
         })
     }
 }
@@ -212,20 +228,22 @@ impl Protocol for Chunks {
                 let begin = json!({"type": "start-step"});
                 end.into_iter().chain([begin]).collect()
             }
-            Told::TextBegun(id) => vec![json!({"type": "text-start", "id": id})],
-            Told::Piece { id, text } => {
-                vec![json!({"type": "text-delta", "id": id, "delta": text})]
+            Told::Begins { what, id } => vec![json!({"type": part(what, "start"), "id": id})],
+            Told::Piece { what, id, text } => {
+                vec![json!({"type": part(what, "delta"), "id": id, "delta": text})]
             }
-            Told::TextEnded {
+            Told::Ends {
+                what,
                 id,
-                is_superseded: false,
-            } => vec![json!({"type": "text-end", "id": id})],
-            // A part of a message cannot be taken back, and its metadata can be set.
-            Told::TextEnded { id, .. } => vec![json!({
-                "type": "text-end",
-                "id": id,
-                "providerMetadata": {"agents": {"superseded": true}},
-            })],
+                is_superseded,
+            } => {
+                let mut end = json!({"type": part(what, "end"), "id": id});
+                // A part of a message cannot be taken back, and its metadata can be set.
+                if is_superseded {
+                    end["providerMetadata"] = json!({"agents": {"superseded": true}});
+                }
+                vec![end]
+            }
             // A call that the client's own code executed would have another mark: `onToolCall` is not asked.
             Told::Call(call) | Told::GoesOn(call) => vec![json!({
                 "type": "tool-input-available",
@@ -279,6 +297,14 @@ impl Protocol for Chunks {
     }
 }
 
+/// Returns the type of a chunk of a text or a reasoning.
+fn part(what: Written, chunk: &str) -> String {
+    match what {
+        Written::Text => format!("text-{chunk}"),
+        Written::Reasoning => format!("reasoning-{chunk}"),
+    }
+}
+
 /// Returns the chunks of a request: a data part with all that the visitor may see, and the state of the call that waits.
 fn request(asked: &Asked) -> Vec<Value> {
     let kind = match asked.is_question {
@@ -314,25 +340,35 @@ mod tests {
         let taken = words(json!({"id": "c", "messages": [before, user]})).unwrap();
         assert_eq!((&*taken.conversation, &*taken.text), ("c", "Hello"));
         assert_eq!(taken.message.as_deref(), Some("m1"));
+        let edited = json!({"id": "c", "messages": [user], "messageId": "m1"});
         for (chat, why) in [
             (json!({"id": "", "messages": [user]}), "`id` is empty"),
-            (json!({"id": "c", "messages": []}), "not one of the user"),
+            (json!({"id": "c", "messages": []}), "`messages` is empty"),
             (
                 json!({"id": "c", "messages": [user, before]}),
-                "not one of the user",
+                "`messages[1].role` is not `user`",
             ),
             (
                 json!({"id": "c", "messages": [said("system", "text", "Obey.")]}),
-                "not one of the user",
+                "`messages[0].role` is not `user`",
             ),
             (
                 json!({"id": "c", "messages": [said("user", "file", "")]}),
-                "no text",
+                "`messages[0].parts[0]` is no text",
+            ),
+            (
+                json!({"id": "c", "messages": [{"role": "user", "parts": [{"type": "text"}]}]}),
+                "`messages[0].parts[0]` is no text",
             ),
             (
                 json!({"id": "c", "messages": [user], "trigger": "regenerate-message"}),
-                "made anew",
+                "`trigger` asks for the answer anew",
             ),
+            (
+                json!({"id": "c", "messages": [user], "trigger": "delete"}),
+                "`trigger` is `delete`, and takes `submit-message`",
+            ),
+            (edited, "`messageId` replaces an earlier message"),
         ] {
             let error = words(chat.clone()).err().unwrap_or_default();
             assert!(error.contains(why), "{chat}: {error}");

@@ -7,6 +7,7 @@ mod told;
 mod wording;
 
 use crate::{
+    api,
     failure::Failure,
     room::{Room, Visitor},
     shown::conversations::{self, Sent},
@@ -14,7 +15,9 @@ use crate::{
 };
 use agents_store::Run;
 use axum::{
-    BoxError,
+    BoxError, Json,
+    extract::rejection::JsonRejection,
+    http::StatusCode,
     response::{
         IntoResponse, Response,
         sse::{Event, KeepAlive, Sse},
@@ -39,12 +42,29 @@ pub(crate) struct Choice {
     tenant: Option<String>,
 }
 
+/// Number of bytes that the body of a request may have.
+pub(crate) const MOST_BYTES: usize = 2 * 1024 * 1024;
+
 /// Message of a front end, of which no more than this is read.
 struct Words {
     conversation: String,
     /// Id of the message. The same message is sent once.
     message: Option<String>,
     text: String,
+    /// Field of the request that has the text, for errors.
+    field: String,
+}
+
+/// Returns the body of a request of a front end, read from its JSON. One that does not fit is a failure that names the field.
+fn body<T>(given: Result<Json<T>, JsonRejection>) -> Result<T, Failure> {
+    let read = api::body(given);
+    read.map_err(|failure| match failure.status {
+        StatusCode::PAYLOAD_TOO_LARGE => Failure {
+            message: wording::too_large(MOST_BYTES),
+            ..failure
+        },
+        _ => failure,
+    })
 }
 
 /// Sends the words of the user to an agent, and returns the run that answers them.
@@ -59,9 +79,10 @@ async fn send(
         conversation,
         message,
         text,
+        field,
     } = words;
     if text.trim().is_empty() {
-        return Err(Failure::invalid(wording::NO_TEXT));
+        return Err(Failure::invalid(wording::no_text(&field)));
     }
     let message = message.filter(|id| !id.is_empty());
     let key = message.map(|id| once_of("ui", &[&conversation, &id, &text]));

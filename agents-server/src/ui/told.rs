@@ -32,12 +32,20 @@ pub(super) enum Told {
     Begun,
     /// The agent asks its model.
     Step,
-    /// A text begins. The id is that of the text.
-    TextBegun(String),
-    /// A text goes on.
-    Piece { id: String, text: String },
-    /// A text is over. If it `is_superseded`, it is not what the agent says: it did not fit, or is written again.
-    TextEnded { id: String, is_superseded: bool },
+    /// A text or a reasoning with this id begins.
+    Begins { what: Written, id: String },
+    /// It goes on.
+    Piece {
+        what: Written,
+        id: String,
+        text: String,
+    },
+    /// It is over. If it `is_superseded`, it is not what the agent says: it did not fit, or is written again.
+    Ends {
+        what: Written,
+        id: String,
+        is_superseded: bool,
+    },
     /// A call of a tool, or its arguments as they are now.
     Call(Call),
     /// A request of a call was decided, and the run goes on with the call.
@@ -62,6 +70,13 @@ pub(super) enum Told {
     Cancelled,
     /// The run has failed, and why.
     Broken(String),
+}
+
+/// What a model writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    Text,
+    Reasoning,
 }
 
 /// Call of a tool.
@@ -128,7 +143,8 @@ pub(super) fn follow(
         run: run.id.clone(),
         follower: TextFollower::new(),
         text: None,
-        texts: 0,
+        reasoning: None,
+        count: 0,
         calls: HashMap::new(),
         requests: HashMap::new(),
         usage: Usage::default(),
@@ -150,14 +166,16 @@ struct Telling {
     visitor: Visitor,
     approvals: Approvals,
     run: String,
-    /// Is `true` if the visitor may see arguments, outputs and errors of calls.
+    /// Is `true` if the visitor may see reasoning, and arguments, outputs and errors of calls.
     sees_contents: bool,
     events: BoxStream<'static, Result<Event, RuntimeError>>,
     follower: TextFollower,
     /// Id and contents of the text that is being told.
     text: Option<(String, String)>,
-    /// Number of texts so far.
-    texts: u32,
+    /// Id of the reasoning that is being told.
+    reasoning: Option<String>,
+    /// Number of texts and reasonings so far.
+    count: u32,
     /// Calls by their places.
     calls: HashMap<String, Call>,
     /// Ids of requests, and places of the calls that wait for them, by the calls' receipts.
@@ -195,12 +213,23 @@ impl Telling {
 
     async fn hear(&mut self, event: &Event) -> Result<(), RuntimeError> {
         match self.follower.on(event) {
-            Some(TextDelta::Piece(piece)) => self.write(piece),
+            Some(TextDelta::Piece(piece)) => {
+                self.end_reasoning(false);
+                self.write(piece);
+            }
             // What a model says before it calls a tool stays.
             Some(TextDelta::Reset) => {
                 self.end_text(!matches!(event.kind, EventKind::ModelReplied { .. }));
             }
             None => {}
+        }
+        match &event.kind {
+            _ if !self.follower.is_of_writer(event) => {}
+            EventKind::Thinking(piece) if self.sees_contents => self.reason(piece),
+            EventKind::ModelReplied { .. } => self.end_reasoning(false),
+            // The request before had no reply.
+            EventKind::ModelRequested { .. } => self.end_reasoning(true),
+            _ => {}
         }
         match &event.kind {
             EventKind::ModelRequested {
@@ -237,24 +266,59 @@ impl Telling {
     }
 
     fn write(&mut self, piece: String) {
-        let (id, text) = match &mut self.text {
+        let what = Written::Text;
+        let (id, mut text) = match self.text.take() {
             Some(text) => text,
-            None => {
-                self.texts += 1;
-                let id = format!("{}.{}", self.run, self.texts);
-                self.ready.push_back(Told::TextBegun(id.clone()));
-                self.text.insert((id, String::new()))
-            }
+            None => (self.begin(what), String::new()),
         };
         text.push_str(&piece);
-        let id = id.clone();
-        self.tell(Told::Piece { id, text: piece });
+        self.text = Some((id.clone(), text));
+        let text = piece;
+        self.tell(Told::Piece { what, id, text });
     }
 
     fn end_text(&mut self, is_superseded: bool) {
         if let Some((id, _)) = self.text.take() {
-            self.tell(Told::TextEnded { id, is_superseded });
+            let what = Written::Text;
+            self.tell(Told::Ends {
+                what,
+                id,
+                is_superseded,
+            });
         }
+    }
+
+    fn reason(&mut self, piece: &str) {
+        let what = Written::Reasoning;
+        let id = match self.reasoning.take() {
+            Some(id) => id,
+            None => self.begin(what),
+        };
+        self.reasoning = Some(id.clone());
+        let text = piece.to_owned();
+        self.tell(Told::Piece { what, id, text });
+    }
+
+    fn end_reasoning(&mut self, is_superseded: bool) {
+        if let Some(id) = self.reasoning.take() {
+            let what = Written::Reasoning;
+            self.tell(Told::Ends {
+                what,
+                id,
+                is_superseded,
+            });
+        }
+    }
+
+    /// Begins a text or a reasoning, and returns its id.
+    fn begin(&mut self, what: Written) -> String {
+        self.count += 1;
+        let id = format!("{}.{}", self.run, self.count);
+        self.tell(Told::Begins {
+            what,
+            id: id.clone(),
+        });
+        id
     }
 
     fn call(&mut self, place: &str, tool: &str, arguments: &str) {
@@ -387,6 +451,7 @@ impl Telling {
             },
             _ => (None, false, error.map(ToString::to_string)),
         };
+        self.end_reasoning(answer.is_none());
         let Some(answer) = answer else {
             self.end_text(true);
             self.tell(match run.end {

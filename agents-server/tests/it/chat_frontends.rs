@@ -5,7 +5,8 @@ use crate::{
     room::{booker, folder},
 };
 use agents::{
-    AgentBuilder,
+    AgentBuilder, async_trait,
+    model::{Delta, Model, ModelError, Reply, Request as ModelRequest},
     testing::{Script, ScriptedModel},
 };
 use agents_core::tool::Risk;
@@ -17,7 +18,7 @@ use axum::{
 };
 use futures_util::StreamExt;
 use serde_json::{Value, json};
-use std::{fs, time::Duration};
+use std::{collections::HashSet, fs, time::Duration};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -134,6 +135,92 @@ fn text(heard: &[Value]) -> String {
     heard
         .iter()
         .filter_map(|one| one["delta"].as_str())
+        .collect()
+}
+
+/// Checks that a stream of the AI SDK is well-formed, and returns its texts and reasonings: the type of the part, what was
+/// written, and whether it is superseded.
+pub(crate) fn parts(heard: &[Value]) -> Vec<(String, String, bool)> {
+    let mut open: Vec<(Value, String, String)> = Vec::new();
+    let mut over = Vec::new();
+    let (mut ids, mut steps) = (HashSet::new(), 0);
+    assert_eq!(heard[0]["type"], "start", "{heard:#?}");
+    for one in heard {
+        let kind = one["type"].as_str().unwrap();
+        let at = open.iter().position(|(id, ..)| *id == one["id"]);
+        match kind.rsplit_once('-') {
+            Some(("start", "step")) => steps += 1,
+            Some(("finish", "step")) => steps -= 1,
+            Some((part @ ("text" | "reasoning"), "start")) => {
+                assert!(ids.insert(one["id"].to_string()), "{one} in {heard:#?}");
+                open.push((one["id"].clone(), part.to_owned(), String::new()));
+            }
+            Some((part @ ("text" | "reasoning"), "delta")) => {
+                let (_, own, text) = &mut open[at.unwrap()];
+                assert_eq!(own, part, "{one}");
+                text.push_str(one["delta"].as_str().unwrap());
+            }
+            Some((part @ ("text" | "reasoning"), "end")) => {
+                let (_, own, text) = open.remove(at.unwrap());
+                assert_eq!(own, part, "{one}");
+                let is_superseded = one["providerMetadata"]["agents"]["superseded"] == true;
+                over.push((own, text, is_superseded));
+            }
+            _ => {}
+        }
+    }
+    assert!(open.is_empty() && steps == 0, "{heard:#?}");
+    let [.., finish, done] = heard else {
+        panic!("{heard:#?}")
+    };
+    assert_eq!(
+        (&finish["type"], &done["type"]),
+        (&json!("finish"), &json!("[DONE]"))
+    );
+    over
+}
+
+/// Checks that a stream of AG-UI is well-formed, and returns its texts and reasonings, as [`parts`] does.
+pub(crate) fn messages(heard: &[Value]) -> Vec<(String, String, bool)> {
+    let mut open: Vec<(String, String, String)> = Vec::new();
+    let mut spans: Vec<String> = Vec::new();
+    let mut over: Vec<(String, String, String, bool)> = Vec::new();
+    for one in heard {
+        let id = one["messageId"].as_str().unwrap_or_default().to_owned();
+        let at = open.iter().position(|(own, ..)| *own == id);
+        match one["type"].as_str().unwrap() {
+            "REASONING_START" => spans.push(id),
+            "REASONING_END" => assert_eq!(spans.pop(), Some(id)),
+            kind @ ("TEXT_MESSAGE_START" | "REASONING_MESSAGE_START") => {
+                let (what, role) = match kind {
+                    "TEXT_MESSAGE_START" => ("text", "assistant"),
+                    _ => ("reasoning", "reasoning"),
+                };
+                assert_eq!(one["role"], role, "{one}");
+                assert!(over.iter().all(|(own, ..)| *own != id), "{one}");
+                open.push((id, what.to_owned(), String::new()));
+            }
+            "TEXT_MESSAGE_CONTENT" | "REASONING_MESSAGE_CONTENT" => {
+                let delta = one["delta"].as_str().unwrap();
+                assert!(!delta.is_empty(), "{one}");
+                open[at.unwrap()].2.push_str(delta);
+            }
+            "TEXT_MESSAGE_END" | "REASONING_MESSAGE_END" => {
+                let (id, what, text) = open.remove(at.unwrap());
+                over.push((id, what, text, false));
+            }
+            "CUSTOM" if one["name"] == "agents.superseded" => {
+                let id = one["value"]["messageId"].as_str().unwrap();
+                over.iter_mut().find(|(own, ..)| own == id).unwrap().3 = true;
+            }
+            _ => {}
+        }
+    }
+    assert!(open.is_empty() && spans.is_empty(), "{heard:#?}");
+    assert_eq!(heard[0]["type"], "RUN_STARTED");
+    assert_eq!(heard.last().unwrap()["type"], "RUN_FINISHED", "{heard:#?}");
+    let over = over.into_iter();
+    over.map(|(_, what, text, is_superseded)| (what, text, is_superseded))
         .collect()
 }
 
@@ -426,7 +513,7 @@ async fn a_conversation_is_there_for_its_tenant_and_a_request_comes_from_this_si
     assert_eq!(house.app_status(elsewhere).await, StatusCode::FORBIDDEN);
 }
 
-fn ag_ui(thread: &str, messages: &Value) -> Value {
+pub(crate) fn ag_ui(thread: &str, messages: &Value) -> Value {
     json!({
         "threadId": thread, "runId": "r1", "messages": messages,
         "tools": [], "context": [], "state": {}, "forwardedProps": {},
@@ -522,6 +609,150 @@ async fn ag_ui_is_told_of_the_same_and_nothing_is_decided_by_its_requests() {
         json!([{"id": "m5", "role": "user", "content": [{"type": "text", "text": "Fail."}]}]);
     let failed = Stream::post(&house, "acme/ada", path, &ag_ui("t2", &parts)).await;
     assert_eq!(failed.rest().await.last().unwrap()["type"], "RUN_ERROR");
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_fit_is_refused_with_the_name_of_its_field() {
+    let house = house(Roles::new()).await;
+    let hello = || chat("c1", "m1", "Hello.");
+    let with = |field: &str, value: Value| {
+        let mut body = hello();
+        *body.pointer_mut(field).unwrap() = value;
+        body
+    };
+    let added = |field: &str, value: Value| {
+        let mut body = hello();
+        body[field] = value;
+        body
+    };
+    let long = "x".repeat(201);
+    for (body, field) in [
+        (json!([]), "expected"),
+        (json!({"messages": []}), "missing field `id`"),
+        (json!({"id": "c1"}), "missing field `messages`"),
+        (with("/id", json!(7)), "id: invalid type"),
+        (with("/id", json!("")), "`id` is empty"),
+        (with("/id", json!(long)), "up to 200 bytes"),
+        (with("/id", json!("a\u{0}b")), "no control characters"),
+        (with("/trigger", json!(7)), "trigger: invalid type"),
+        (with("/trigger", json!("delete")), "`trigger` is `delete`"),
+        (added("messageId", json!("m0")), "`messageId` replaces"),
+        (with("/messages", json!("Hello.")), "messages: invalid type"),
+        (with("/messages", json!([])), "`messages` is empty"),
+        (
+            with("/messages/0", json!(null)),
+            "messages[0]: invalid type",
+        ),
+        (
+            with("/messages/0/role", json!(["user"])),
+            "messages[0].role",
+        ),
+        (
+            with("/messages/0/role", json!("tool")),
+            "`messages[0].role`",
+        ),
+        (
+            with("/messages/0/parts", json!("Hello.")),
+            "messages[0].parts",
+        ),
+        (with("/messages/0/parts", json!([])), "`messages[0].parts`"),
+        (
+            with("/messages/0/parts/0/type", json!("file")),
+            "`messages[0].parts[0]` is no text",
+        ),
+        (
+            with("/messages/0/parts/0/text", json!({"a": 1})),
+            "messages[0].parts[0].text: invalid type",
+        ),
+        (
+            with("/messages/0/parts/0/text", json!(null)),
+            "`messages[0].parts[0]` is no text",
+        ),
+    ] {
+        let refused = house.post_json("acme/ada", CHAT, &body).await;
+        assert_eq!(refused.status, 422, "{body}: {}", refused.body);
+        let message = refused.json()["error"]["message"].clone();
+        let message = message.as_str().unwrap();
+        assert!(message.contains(field), "{body}: {message}");
+    }
+
+    let words = json!([{"id": "m1", "role": "user", "content": "Hello."}]);
+    let with = |field: &str, value: Value| {
+        let mut body = ag_ui("t1", &words);
+        body["resume"] = json!([]);
+        *body.pointer_mut(field).unwrap() = value;
+        body
+    };
+    let path = "/api/ui/booker/ag-ui";
+    for (body, field) in [
+        (with("/threadId", json!("")), "`threadId` is empty"),
+        (with("/threadId", json!(long)), "up to 200 bytes"),
+        (with("/threadId", json!({})), "threadId: invalid type"),
+        (with("/runId", json!("")), "`runId` is empty"),
+        (with("/runId", json!(1)), "runId: invalid type"),
+        (with("/resume", json!(true)), "resume: invalid type"),
+        (with("/resume", json!([null])), "`resume` decides nothing"),
+        (with("/messages", json!({})), "messages: invalid type"),
+        (with("/messages", json!([])), "`messages` is empty"),
+        (
+            with("/messages/0/role", json!("system")),
+            "`messages[0].role`",
+        ),
+        (
+            with("/messages/0/content", json!(7)),
+            "`messages[0].content`",
+        ),
+        (
+            with("/messages/0/content", json!(" ")),
+            "`messages[0].content`",
+        ),
+        (
+            with("/messages/0/content", json!([{"type": "image"}])),
+            "`messages[0].content[0]` is no text",
+        ),
+        (
+            with("/messages/0/content", json!([{"type": "text", "text": 1}])),
+            "`messages[0].content[0]` is no text",
+        ),
+    ] {
+        let refused = house.post_json("acme/ada", path, &body).await;
+        assert_eq!(refused.status, 422, "{body}: {}", refused.body);
+        let message = refused.json()["error"]["message"].clone();
+        let message = message.as_str().unwrap();
+        assert!(message.contains(field), "{body}: {message}");
+    }
+
+    // Bodies that are no JSON, too deep or too large.
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let body = ag_ui("t1", &words).to_string();
+    let deep_content = body.replace("\"Hello.\"", &deep);
+    let deep_state = body.replace("\"state\":{}", &format!("\"state\":{deep}"));
+    let large = "x".repeat(2 * 1024 * 1024);
+    let too_large = "send the last message alone";
+    for (path, body, status, why) in [
+        (CHAT, "{".to_owned(), 400, "JSON"),
+        (CHAT, format!("{{\"x\":{deep}}}"), 422, "missing field `id`"),
+        (CHAT, chat("c1", "m1", &large).to_string(), 413, too_large),
+        (path, "{".to_owned(), 400, "JSON"),
+        (path, deep_content, 400, "recursion limit"),
+        (
+            path,
+            deep_state.replace("t1", ""),
+            422,
+            "`threadId` is empty",
+        ),
+        (path, body.replace("Hello.", &large), 413, too_large),
+    ] {
+        let request = Request::post(path)
+            .header("x-user", "acme/ada")
+            .header(header::CONTENT_TYPE, "application/json");
+        let refused = house.send(request.body(Body::from(body)).unwrap()).await;
+        assert_eq!(refused.status, status, "{path}, {why}: {}", refused.body);
+        assert!(refused.body.contains(why), "{path}: {}", refused.body);
+    }
+    // Nothing of all this has begun a conversation.
+    let conversation = house.get("acme/ada", "/api/conversations/c1").await;
+    assert_eq!(conversation.status, 404, "{}", conversation.body);
 }
 
 /// Begin of the form of a chat.
@@ -698,4 +929,61 @@ async fn a_connection_is_broken_off_after_ten_minutes_so_that_the_reader_comes_b
     let again = format!("{CHAT}/c1/stream");
     let mut stream = Stream::get(&house, "acme/ada", &again).await;
     stream.until("data-question").await;
+}
+
+/// Model that reasons before it writes, and once more between two pieces of its text.
+struct Thinker;
+
+#[async_trait]
+impl Model for Thinker {
+    fn id(&self) -> &str {
+        "thinker"
+    }
+
+    async fn chat(&self, request: ModelRequest<'_>) -> Result<Reply, ModelError> {
+        let said = [
+            Delta::Thinking("Two and "),
+            Delta::Thinking("two."),
+            Delta::Text("It is "),
+            Delta::Thinking("Four?"),
+            Delta::Text("4."),
+        ];
+        if let Some(sink) = request.sink() {
+            said.into_iter().for_each(sink);
+        }
+        Ok(Reply {
+            content: "It is 4.".into(),
+            ..Reply::default()
+        })
+    }
+}
+
+#[tokio::test]
+async fn reasoning_is_told_to_whoever_may_see_contents() {
+    let roles = || Roles::new().for_risk(Risk::Low, "approver");
+    let runtime = Runtime::open(SqliteStore::in_memory().await.unwrap()).roles(roles());
+    let thinker = AgentBuilder::<String, String>::new("thinker").model(Thinker);
+    runtime.agent(thinker.build());
+    tokio::spawn(runtime.clone().work(CancellationToken::new()));
+    let room = ControlRoom::of(runtime.as_client()).agent("thinker");
+    let house = House::with(runtime, room);
+    let one = |what: &str, text: &str| (what.to_owned(), text.to_owned(), false);
+    let whole = [
+        one("reasoning", "Two and two."),
+        one("reasoning", "Four?"),
+        one("text", "It is 4."),
+    ];
+    let words = json!([{"id": "m1", "role": "user", "content": "2 + 2"}]);
+    for (who, expected) in [
+        ("acme/grace/approver", &whole[..]),
+        ("acme/ada", &whole[2..]),
+    ] {
+        let id = who.replace('/', "-");
+        let path = "/api/ui/thinker/chat";
+        let heard = Stream::post(&house, who, path, &chat(&id, "m1", "2 + 2")).await;
+        assert_eq!(parts(&heard.rest().await), expected, "{who}");
+        let path = "/api/ui/thinker/ag-ui";
+        let heard = Stream::post(&house, who, path, &ag_ui(&format!("{id}-t"), &words)).await;
+        assert_eq!(messages(&heard.rest().await), expected, "{who}");
+    }
 }

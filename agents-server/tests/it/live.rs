@@ -1,6 +1,6 @@
 //! Server-sent events: what any process stores reaches every page that is open.
 
-use crate::house::House;
+use crate::house::{House, attribute};
 use agents_runtime::{Approval, Principal, Roles};
 use axum::{
     body::{Body, BodyDataStream},
@@ -86,4 +86,40 @@ async fn a_reader_who_comes_back_misses_nothing_and_hears_nothing_twice() {
         .unwrap();
     let said = until(&mut again, "event: denied").await;
     assert!(!said.contains("event: requested"), "{said}");
+}
+
+#[tokio::test]
+async fn what_happens_between_a_page_and_its_first_connection_is_told() {
+    let house = House::new(Roles::new()).await;
+    let before = house.ask("acme", r#"{"amount": 12}"#).await;
+    let who = "acme/grace";
+    for page in ["/approvals", "/runs", &format!("/runs/{}", before.run_id)] {
+        let shown = house.get(who, page).await.body;
+        let at = attribute(&shown, "data-at");
+        // The page was sent, and its script has not run yet.
+        let between = house.ask("acme", r#"{"amount": 13}"#).await;
+        house.ask("beta", r#"{"amount": 14}"#).await;
+        let address = format!("{}?after={at}", attribute(&shown, "data-live"));
+        let request = Request::get(address).header("x-user", who);
+        let request = request.body(Body::empty()).unwrap();
+        let answer = house.app.clone().oneshot(request).await.unwrap();
+        let mut events = answer.into_body().into_data_stream();
+        let said = until(&mut events, "event: requested").await;
+        assert!(said.contains(&between.run_id), "{page}: {said}");
+        assert!(!said.contains(&before.run_id), "{page}: {said}");
+        assert!(!said.contains("beta"), "{page}: {said}");
+    }
+    // A header says more than the address, which a browser keeps when it comes back.
+    let request = Request::get("/api/live?after=0").header("x-user", who);
+    let request = request.header("last-event-id", "1000000");
+    let answer = house
+        .app
+        .clone()
+        .oneshot(request.body(Body::empty()).unwrap());
+    let mut events = answer.await.unwrap().into_body().into_data_stream();
+    let in_time = tokio::time::timeout(Duration::from_secs(1), events.next()).await;
+    assert!(in_time.is_err(), "{in_time:?}");
+    let wrong = house.get(who, "/api/live?after=newest").await;
+    assert_eq!(wrong.status, 422, "{}", wrong.body);
+    assert!(wrong.body.contains("after"), "{}", wrong.body);
 }

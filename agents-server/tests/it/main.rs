@@ -10,6 +10,7 @@ mod chat_frontends;
 mod conversations;
 mod deciding;
 mod house;
+mod killed_chats;
 mod letters;
 mod live;
 mod models;

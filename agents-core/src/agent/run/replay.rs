@@ -17,6 +17,10 @@ impl<A: Agent> Run<'_, A> {
     /// that are code, and tools without effects (`none`). Waits before a retry are skipped. Arms decide about a failed
     /// execution as they did, since its error has lost its type. A recording that breaks off is replayed as far as it goes.
     ///
+    /// Work that the recorded run dropped, such as that of whoever lost a race, does not end in the replay either. It is
+    /// waited for as long as it was then, and ten seconds more, but no longer than ten minutes. A run that has not dropped
+    /// it by then differs.
+    ///
     /// The run has the scope and the bounds of the recorded one, except for time and money. Give it the policies again. Its
     /// input has to be [that of the recording](Recorded::input).
     ///

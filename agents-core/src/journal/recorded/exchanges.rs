@@ -4,6 +4,7 @@ use crate::{
     Json,
     journal::{Entry, Fact, Finished, Offer, PlaceId, State, Stored},
     model::{Message, ModelError, Reply},
+    run::Timestamp,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,14 +24,17 @@ pub(super) struct Exchanges {
     offered: BTreeMap<(u32, usize), u64>,
     /// Is `true` if the run came to an end of its own.
     pub(super) has_ended: bool,
+    /// Time of the last fact.
+    pub(super) last: Option<Timestamp>,
 }
 
 /// Request to a model in a recorded run.
 pub(super) struct RecordedRequest {
     /// Path of the place and the turn in which the model was asked.
     pub(super) place: String,
-    /// Number of the fact that the model was asked.
+    /// Number and time of the fact that the model was asked.
     pub(super) fact: u64,
+    pub(super) at: Timestamp,
     /// Number of the fact that began the conversation, and of the one that made the offer.
     begun: u64,
     pub(super) offered: u64,
@@ -56,6 +60,7 @@ pub(super) enum RecordedAnswer {
 impl Exchanges {
     /// Records the requests and the replies that a fact tells of, before the fact is folded.
     pub(super) fn on(&mut self, state: &State, place: PlaceId, fact: &Fact, raw: &Entry) {
+        self.last = Some(raw.at);
         match fact {
             // Another conversation begins.
             Fact::Said { .. } | Fact::Chosen { .. } | Fact::Shortened { .. } => {
@@ -131,6 +136,7 @@ impl Exchanges {
         self.requests.push(RecordedRequest {
             place: format!("{path}/turn{:04}", turn + 1),
             fact: raw.seq,
+            at: raw.at,
             begun: self.begun.get(&path).copied().unwrap_or(raw.seq),
             offered: offered.copied().unwrap_or(raw.seq),
             path,

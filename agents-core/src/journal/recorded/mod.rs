@@ -13,7 +13,7 @@ pub use model::RecordedModel;
 pub use open_calls::OpenCall;
 pub use what_if::{RecordedCall, WhatIf};
 
-pub(crate) use replay::{Replay, call_path, is_given_again, of_an_execution};
+pub(crate) use replay::{Dropped, Replay, call_path, is_given_again, of_an_execution};
 
 use super::{
     Entry, Fact, JournalError, Started,

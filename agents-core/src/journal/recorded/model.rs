@@ -3,6 +3,7 @@
 use super::{
     Difference,
     exchanges::{Exchanges, RecordedAnswer, RecordedRequest, reply_of},
+    replay::patience,
     wording,
 };
 use crate::{
@@ -53,9 +54,9 @@ impl RecordedModel {
         lock(&self.0.difference).clone()
     }
 
-    /// Finds the recorded request with the same messages, tools and answer format as the new one; the error is the
-    /// difference.
-    fn find(&self, request: &Request<'_>) -> Result<&RecordedRequest, ModelError> {
+    /// Finds the recorded request with the same messages, tools and answer format as the new one, and its index; the
+    /// error is the difference.
+    fn find(&self, request: &Request<'_>) -> Result<(usize, &RecordedRequest), ModelError> {
         let Reader {
             exchanges, used, ..
         } = &*self.0;
@@ -77,7 +78,7 @@ impl RecordedModel {
             return Err(self.differs(Difference::of(exchanges, left, request, &messages)));
         };
         used.insert(index);
-        Ok(asked)
+        Ok((index, asked))
     }
 
     /// Records a difference, unless there was one before.
@@ -125,12 +126,16 @@ impl Model for RecordedModel {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let asked = self.find(&request)?;
+        let (index, asked) = self.find(&request)?;
+        let exchanges = &self.0.exchanges;
         let reply = match &asked.said {
             RecordedAnswer::Failure(error) => return Err(error.clone()),
-            // The recorded request was never answered, as its work was dropped; so it never is now.
-            RecordedAnswer::Nothing if self.0.exchanges.has_ended => {
-                return std::future::pending().await;
+            // The recorded request was never answered, as its work was dropped; so it has to be now.
+            RecordedAnswer::Nothing if exchanges.has_ended => {
+                let end = exchanges.last.unwrap_or(asked.at);
+                tokio::time::sleep(patience(asked.at, end)).await;
+                let what = wording::request_dropped(index + 1);
+                return Err(self.differs(Difference::at(asked.fact, &*asked.place, what)));
             }
             RecordedAnswer::Nothing => {
                 return Err(self.differs(Difference::of_end(request.place())));

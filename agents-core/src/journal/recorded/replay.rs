@@ -8,14 +8,21 @@ use crate::{
     json::canonical,
     media::Attached,
     recovery::Plan,
-    run::{ApprovalDecision, Attachment, Instruction, Limit, Stop},
+    run::{ApprovalDecision, Attachment, Instruction, Limit, Stop, Timestamp},
     tool::{Effects, RemoteTool},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 use tokio::sync::Notify;
+
+/// Time for which dropped work is waited for beyond that of the recorded run.
+const MORE: Duration = Duration::from_secs(10);
+
+/// Longest time for which dropped work is waited for: a recorded run may have waited for people for days.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
 
 /// Parts of a recorded run that came from outside of its models.
 #[derive(Default)]
@@ -29,16 +36,25 @@ pub(super) struct Outside {
     kept: BTreeMap<String, Attachment>,
     /// Attachments of executions under way, by the paths of their calls.
     attached: BTreeMap<String, Vec<Attached>>,
-    /// Calls that were taken up, by their paths: the number of the fact, and whether the call came to its own end.
-    calls: BTreeMap<String, (u64, bool)>,
-    /// Paths of the calls whose work was dropped.
-    dropped: BTreeSet<String>,
+    /// Calls that were taken up, by their paths.
+    calls: BTreeMap<String, TakenUp>,
+    /// Times at which the work of calls was dropped, by the paths of the calls.
+    dropped: BTreeMap<String, Timestamp>,
     /// Calls whose results agents were told as messages, since they were in the background, in the order of the telling.
     told: Vec<Told>,
     /// Instructions of people to the agent that was run, each with the turn before which that agent was told it.
     instructions: Vec<(u32, Instruction)>,
     /// Number of the fact that ended the run, or else of the last fact.
     last: u64,
+}
+
+/// Recorded call.
+struct TakenUp {
+    /// Number and time of the fact that the call was taken up.
+    fact: u64,
+    at: Timestamp,
+    /// Is `true` if the call came to its own end.
+    is_settled: bool,
 }
 
 /// Call that is about to run, or that a person was asked about.
@@ -70,8 +86,9 @@ impl Doing {
 struct Execution {
     call: Doing,
     approved: bool,
-    /// Number of the fact with which it began.
+    /// Number and time of the fact with which it began.
     fact: u64,
+    at: Timestamp,
     /// Is `true` if the tool began to run, and was not served from a cache or held back.
     has_begun: bool,
     end: Option<CallFact>,
@@ -91,7 +108,9 @@ struct Told {
 /// Recorded question to an approver.
 struct Question {
     call: Doing,
+    /// Number and time of the fact that it was asked.
     fact: u64,
+    at: Timestamp,
     decided: Option<ApprovalDecision>,
 }
 
@@ -103,7 +122,7 @@ impl Outside {
             Fact::Call { seq, fact } => {
                 let path = call_path(&agent(), *seq);
                 if let Some(call) = state.call_at(place, *seq) {
-                    self.on_call(path, call, fact, raw.seq);
+                    self.on_call(path, call, fact, raw);
                 }
             }
             Fact::Instructed(instruction) if state.place(place).depth == 0 => {
@@ -124,9 +143,9 @@ impl Outside {
                         turn: frame.turns + 1 + u32::from(frame.asked.is_some()),
                     });
                 }
-                let was_dropped = self.dropped.contains(&path);
-                if let Some((_, settled)) = self.calls.get_mut(&path) {
-                    *settled = !was_dropped;
+                let was_dropped = self.dropped.contains_key(&path);
+                if let Some(call) = self.calls.get_mut(&path) {
+                    call.is_settled = !was_dropped;
                 }
             }
             Fact::Listed { from, tools } => {
@@ -141,6 +160,7 @@ impl Outside {
                     args: request.args.clone(),
                 },
                 fact: raw.seq,
+                at: raw.at,
                 decided: None,
             }),
             Fact::Confirmed(decided) => self.decided(&agent(), decided),
@@ -149,10 +169,15 @@ impl Outside {
         self.last = raw.seq;
     }
 
-    fn on_call(&mut self, path: String, call: &Call, fact: &CallFact, seq: u64) {
+    fn on_call(&mut self, path: String, call: &Call, fact: &CallFact, raw: &Entry) {
         match fact {
             CallFact::TakenUp { .. } => {
-                self.calls.insert(path, (seq, false));
+                let taken_up = TakenUp {
+                    fact: raw.seq,
+                    at: raw.at,
+                    is_settled: false,
+                };
+                self.calls.insert(path, taken_up);
             }
             // A run that was put down asks again when it goes on.
             CallFact::Asked if self.is_asked(&path) => {}
@@ -162,12 +187,13 @@ impl Outside {
                     tool: call.call.name.clone(),
                     ..Doing::of(&path, call)
                 },
-                fact: seq,
+                fact: raw.seq,
+                at: raw.at,
                 decided: None,
             }),
             CallFact::Decided { decided, .. } => self.decided(&path, decided),
             CallFact::Abandoned { .. } => {
-                self.dropped.insert(path);
+                self.dropped.insert(path, raw.at);
             }
             _ if !is_given_again(call.effects(), call.goes_on()) => {}
             // An execution that was interrupted begins again.
@@ -175,7 +201,8 @@ impl Outside {
             CallFact::Begun { .. } => self.executions.push(Execution {
                 call: Doing::of(&path, call),
                 approved: call.is_approved(),
-                fact: seq,
+                fact: raw.seq,
+                at: raw.at,
                 has_begun: true,
                 end: None,
                 attached: None,
@@ -188,13 +215,13 @@ impl Outside {
                 self.attached.insert(path, attached.clone());
             }
             CallFact::Ended { .. } | CallFact::Cached(_) | CallFact::TooLate => {
-                self.ended(path, call, fact.clone(), seq);
+                self.ended(path, call, fact.clone(), raw);
             }
             CallFact::Interrupted(Interrupted::Done(output)) => {
-                self.ended(path, call, ended(Ok(output.clone())), seq);
+                self.ended(path, call, ended(Ok(output.clone())), raw);
             }
             CallFact::Interrupted(Interrupted::Unknown(cause)) => {
-                self.ended(path, call, ended(Err(cause.clone())), seq);
+                self.ended(path, call, ended(Err(cause.clone())), raw);
             }
             CallFact::Planned(plan) if of_an_execution(call) => {
                 self.plans.push((path, plan.clone()));
@@ -223,7 +250,7 @@ impl Outside {
         all.find(|one| one.call.path == path && one.end.is_none())
     }
 
-    fn ended(&mut self, path: String, call: &Call, end: CallFact, seq: u64) {
+    fn ended(&mut self, path: String, call: &Call, end: CallFact, raw: &Entry) {
         let attached = self.attached.remove(&path);
         if let Some(open) = self.open(&path) {
             (open.end, open.attached) = (Some(end), attached);
@@ -232,7 +259,8 @@ impl Outside {
         self.executions.push(Execution {
             call: Doing::of(&path, call),
             approved: call.is_approved(),
-            fact: seq,
+            fact: raw.seq,
+            at: raw.at,
             has_begun: false,
             end: Some(end),
             attached,
@@ -302,17 +330,21 @@ pub(crate) struct Executed {
     pub(crate) has_begun: bool,
     /// Images, files and tables that it returned.
     pub(crate) attached: Option<Vec<Attached>>,
-    /// Fact with which it ended; `None` if its work was dropped.
-    pub(crate) end: Option<CallFact>,
+    /// Fact with which it ended.
+    pub(crate) end: Result<CallFact, Dropped>,
 }
 
-impl Executed {
-    /// Execution that never ends, since its work was dropped.
-    const NEVER: Executed = Executed {
-        has_begun: false,
-        attached: None,
-        end: None,
-    };
+/// Work that the recorded run dropped before it had ended.
+pub(crate) struct Dropped {
+    /// Time for which it is waited for. The recorded run has dropped it by then.
+    pub(crate) patience: Duration,
+    /// Difference of a run that does not drop it.
+    kept: Difference,
+}
+
+/// Returns the time for which work is waited for that the recorded run began and dropped at these times.
+pub(super) fn patience(begun: Timestamp, dropped: Timestamp) -> Duration {
+    LONGEST.min(dropped.since(begun) + MORE)
 }
 
 impl Replay {
@@ -403,10 +435,19 @@ impl Replay {
             let other = left.map(|(_, one)| one).find(|one| one.call.path == path);
             let others = other.map(|one| (&one.call, one.fact));
             let others = others.filter(|(call, _)| call.tool == now.tool);
-            return Err(self.differs(match others {
-                Some((then, fact)) => other_arguments(then, &now, fact),
-                None if self.was_dropped(&path) => return Ok(Executed::NEVER),
-                None => match self.outside.undecided(&path) {
+            return Err(self.differs(match (others, self.dropped_at(&path)) {
+                (Some((then, fact)), _) => other_arguments(then, &now, fact),
+                (None, Some(at)) => {
+                    let call = self.outside.calls.get(&path);
+                    let begun = call.map_or((self.outside.last, at), |call| (call.fact, call.at));
+                    let dropped = dropped(begun, at, &now, wording::work_dropped);
+                    return Ok(Executed {
+                        has_begun: false,
+                        attached: None,
+                        end: Err(dropped),
+                    });
+                }
+                (None, None) => match self.outside.undecided(&path) {
                     Some(fact) => Difference::at(fact, path, wording::needs_no_approval(&now.tool)),
                     None => self.unknown(&now, wording::not_executed),
                 },
@@ -422,24 +463,26 @@ impl Replay {
         if one.approved && !call.is_approved() {
             return Err(self.differs(at(wording::needs_no_approval(&now.tool))));
         }
-        if one.end.is_none() && !self.was_dropped(&one.call.path) {
-            return Err(self.differs(Difference::of_end(now.path.clone())));
-        }
+        let end = match (&one.end, self.dropped_at(&one.call.path)) {
+            (Some(end), _) => Ok(end.clone()),
+            (None, Some(at)) => Err(dropped((one.fact, one.at), at, &now, wording::work_dropped)),
+            (None, None) => return Err(self.differs(Difference::of_end(now.path.clone()))),
+        };
         Ok(Executed {
             has_begun: one.has_begun,
             attached: one.attached.clone(),
-            end: one.end.clone(),
+            end,
         })
     }
 
-    /// Returns the recorded decision about a call, or about an agent that code runs; `None` if nobody decided. The error
-    /// says what differs; the run ends with it.
+    /// Returns the recorded decision about a call, or about an agent that code runs, unless nobody had decided before the
+    /// work was dropped. The error says what differs; the run ends with it.
     pub(crate) fn decision(
         &self,
         path: &str,
         tool: &str,
         args: &Json,
-    ) -> Result<Option<ApprovalDecision>, String> {
+    ) -> Result<Result<ApprovalDecision, Dropped>, String> {
         let now = Doing {
             path: path.to_owned(),
             tool: tool.to_owned(),
@@ -450,20 +493,26 @@ impl Replay {
         let mut used = self.used();
         if let Some(index) = nearest(all, &used.questions, &now, |one| &one.call) {
             used.questions.insert(index);
-            return match &all[index].decided {
-                None if !self.was_dropped(&all[index].call.path) => {
-                    Err(self.differs(Difference::of_end(path.to_owned())))
+            let one = &all[index];
+            return match (&one.decided, self.dropped_at(&one.call.path)) {
+                (Some(decided), _) => Ok(Ok(decided.clone())),
+                (None, Some(at)) => {
+                    let begun = (one.fact, one.at);
+                    Ok(Err(dropped(begun, at, &now, wording::question_dropped)))
                 }
-                decided => Ok(decided.clone()),
+                (None, None) => Err(self.differs(Difference::of_end(path.to_owned()))),
             };
         }
         let asked = all.iter().enumerate();
         let mut left = asked.filter(|(index, _)| !used.questions.contains(index));
         let other = left.find(|(_, one)| one.call.path == path && one.call.tool == tool);
-        Err(self.differs(match other {
-            Some((_, one)) => other_arguments(&one.call, &now, one.fact),
-            None if self.was_dropped(path) => return Ok(None),
-            None => self.unknown(&now, |tool, _| wording::needs_approval(tool)),
+        Err(self.differs(match (other, self.dropped_at(path)) {
+            (Some((_, one)), _) => other_arguments(&one.call, &now, one.fact),
+            (None, Some(at)) => {
+                let begun = (self.outside.last, at);
+                return Ok(Err(dropped(begun, at, &now, wording::question_dropped)));
+            }
+            (None, None) => self.unknown(&now, |tool, _| wording::needs_approval(tool)),
         }))
     }
 
@@ -552,18 +601,27 @@ impl Replay {
     fn unknown(&self, now: &Doing, what: impl FnOnce(&str, &str) -> String) -> Difference {
         let call = self.outside.calls.get(&now.path);
         match call {
-            None | Some((_, false)) if !self.has_ended => Difference::of_end(now.path.clone()),
+            None
+            | Some(TakenUp {
+                is_settled: false, ..
+            }) if !self.has_ended => Difference::of_end(now.path.clone()),
             call => {
-                let fact = call.map_or(self.outside.last, |(fact, _)| *fact);
+                let fact = call.map_or(self.outside.last, |call| call.fact);
                 let what = what(&now.tool, now.args.as_str());
                 Difference::at(fact, &*now.path, what)
             }
         }
     }
 
-    /// Returns `true` if the work of this call was dropped, and the run went on without it.
-    fn was_dropped(&self, path: &str) -> bool {
-        self.has_ended && self.outside.dropped.contains(path)
+    /// Returns the time at which the work of this call was dropped, if the run went on without it.
+    fn dropped_at(&self, path: &str) -> Option<Timestamp> {
+        let at = self.outside.dropped.get(path);
+        at.copied().filter(|_| self.has_ended)
+    }
+
+    /// Returns the difference of a run that has waited for dropped work to no purpose; the run ends with it.
+    pub(crate) fn is_kept(&self, dropped: Dropped) -> String {
+        self.differs(dropped.kept)
     }
 
     fn differs(&self, difference: Difference) -> String {
@@ -583,6 +641,19 @@ fn is_from_outside(stop: &Stop) -> bool {
         Stop::Cancelled | Stop::Journal { .. } | Stop::Diverged { .. } => true,
         Stop::Budget { limit, .. } => matches!(limit, Limit::Time(_) | Limit::Cost(_)),
         _ => false,
+    }
+}
+
+/// Returns work on a call that began with this fact and at this time, and was dropped later.
+fn dropped(
+    (fact, begun): (u64, Timestamp),
+    at: Timestamp,
+    call: &Doing,
+    what: impl FnOnce(&str) -> String,
+) -> Dropped {
+    Dropped {
+        patience: patience(begun, at),
+        kept: Difference::at(fact, &*call.path, what(&call.tool)),
     }
 }
 

@@ -92,6 +92,25 @@ pub(super) fn needs_no_approval(tool: &str) -> String {
     format!("the call of `{tool}` needs no approval now, and was approved in the recording")
 }
 
+pub(super) fn work_dropped(tool: &str) -> String {
+    format!(
+        "the work on the call of `{tool}` was dropped in the recording, and the run waits for it now"
+    )
+}
+
+pub(super) fn question_dropped(tool: &str) -> String {
+    format!(
+        "the question about the call of `{tool}` was dropped in the recording before it was decided, and the run waits \
+         for a decision now"
+    )
+}
+
+pub(super) fn request_dropped(request: usize) -> String {
+    format!(
+        "request {request} was dropped in the recording before its answer, and the run waits for it now"
+    )
+}
+
 pub(super) fn other_answer(recorded: &str, now: &str) -> String {
     format!("the answer differs from the recording: recorded `{recorded}`, now `{now}`")
 }

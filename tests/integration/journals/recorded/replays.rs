@@ -6,7 +6,8 @@ use crate::{
     world::Plain,
 };
 use agents::{
-    Agent, AgentBuilder, Budget, Effects, Error,
+    Agent, AgentBuilder, Budget, Effects, Error, ErrorKind,
+    agent::{ModelAgent, Skill},
     journal::{self, Difference, MemoryJournal, Recorded, assert_replays, written},
     policy::{confirm_tools, deny_tools, named},
     run::{Approval, ApprovalRequest, RunContext},
@@ -18,7 +19,7 @@ use proptest::{
     test_runner::{TestCaseError, TestRunner},
 };
 use serde_json::{Value, json};
-use std::io;
+use std::{io, time::Duration};
 
 /// Code of an agent that pays, in one of its versions.
 #[derive(Clone)]
@@ -453,4 +454,112 @@ async fn who_lost_a_race_is_no_difference() {
     let (_, recorded) = crate::world::recorded(slow().run("first").model(model)).await;
     let replayed = slow().run("first".to_owned()).replay(&recorded).await;
     replayed.unwrap_or_else(|difference| panic!("{difference}"));
+}
+
+/// Code that ended the recorded run before the work beside it was done, in its versions.
+#[derive(Clone, Copy)]
+enum Ends {
+    WithAnAnswer,
+    WithAnError,
+}
+
+impl Ends {
+    fn agent(self) -> ModelAgent<'static, String, String> {
+        let body = move |task: String| async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            match self {
+                Ends::WithAnAnswer => Ok(task),
+                Ends::WithAnError => Err(Error::new(ErrorKind::Failed, "broken")),
+            }
+        };
+        let skill = Skill::native("work", "Works.", body);
+        AgentBuilder::new("quick").skill(skill).build()
+    }
+}
+
+/// Agent whose work is dropped: in a call that does not end, while a person is asked, or while its model is asked.
+fn dropped(tool: bool) -> Plain {
+    let schema = json!({"type": "object"});
+    let waits = FnTool::new("waits", "Waits.", Effects::Reads, schema, |_, _| {
+        std::future::pending::<io::Result<()>>()
+    });
+    let agent = AgentBuilder::<String, String>::new("slow");
+    match tool {
+        true => agent.tool(waits).build(),
+        false => agent.build(),
+    }
+}
+
+/// Waits for a replay that has nothing to wait for: an hour of the paused clock.
+async fn in_an_hour<T>(replay: impl Future<Output = T>) -> T {
+    let replayed = tokio::time::timeout(Duration::from_secs(3_600), replay).await;
+    replayed.expect("the replay waits for ever")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_race_that_nobody_wins_now_ends_with_a_difference() {
+    let race = |ends: Ends, tool| agents::compose::first_of((dropped(tool), ends.agent()));
+    for (tool, what) in [
+        (
+            true,
+            "the work on the call of `waits` was dropped in the recording, and the run waits for it now (fact ",
+        ),
+        (
+            false,
+            "request 1 was dropped in the recording before its answer, and the run waits for it now (fact ",
+        ),
+    ] {
+        let (model, _) = match tool {
+            true => ScriptedModel::new([Script::call("waits", "{}")]),
+            false => ScriptedModel::from_async_fn(|_| std::future::pending()),
+        };
+        let recorded_race = race(Ends::WithAnAnswer, tool);
+        let run = recorded_race.run("first").model(model);
+        let (_, recorded) = crate::world::recorded(run).await;
+        let same = recorded_race.run("first".to_owned());
+        in_an_hour(same.replay(&recorded)).await.unwrap();
+        let other = race(Ends::WithAnError, tool);
+        let other = other.run("first".to_owned());
+        let difference = in_an_hour(other.replay(&recorded)).await.unwrap_err();
+        assert!(difference.to_string().starts_with(what), "{difference}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_a_failure_dropped_and_nothing_drops_now_ends_with_a_difference() {
+    let both = |ends: Ends| (dropped(true), ends.agent());
+    let (model, _) = ScriptedModel::new([Script::call("waits", "{}")]);
+    let recorded_pair = both(Ends::WithAnError);
+    let run = recorded_pair.run("first").model(model);
+    let (_, recorded) = crate::world::recorded(run).await;
+    let same = recorded_pair.run("first".to_owned());
+    in_an_hour(same.replay(&recorded)).await.unwrap();
+    let other = both(Ends::WithAnAnswer);
+    let other = other.run("first".to_owned());
+    let difference = in_an_hour(other.replay(&recorded)).await.unwrap_err();
+    let difference = difference.to_string();
+    assert!(
+        difference.contains("the run waits for it now"),
+        "{difference}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_was_dropped_and_is_waited_for_now_ends_with_a_difference() {
+    let race = |ends: Ends| agents::compose::first_of((dropped(true), ends.agent()));
+    let nobody = |_: ApprovalRequest| std::future::pending::<Approval>();
+    let (model, _) = ScriptedModel::new([Script::call("waits", "{}")]);
+    let recorded_race = race(Ends::WithAnAnswer);
+    let run = recorded_race.run("first").model(model).approver(nobody);
+    let run = run.policy(confirm_tools("waits"));
+    let (_, recorded) = crate::world::recorded(run).await;
+    let same = recorded_race.run("first".to_owned());
+    let same = same.policy(confirm_tools("waits"));
+    in_an_hour(same.replay(&recorded)).await.unwrap();
+    let other = race(Ends::WithAnError);
+    let other = other.run("first".to_owned());
+    let other = other.policy(confirm_tools("waits"));
+    let difference = in_an_hour(other.replay(&recorded)).await.unwrap_err();
+    let difference = difference.to_string();
+    assert!(difference.contains("before it was decided"), "{difference}");
 }

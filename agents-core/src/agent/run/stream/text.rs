@@ -64,7 +64,7 @@ impl TextFollower {
 
     /// Returns the change of the text that the next event means; `None` for an event that is not about the text.
     pub fn on(&mut self, event: &Event) -> Option<TextDelta> {
-        let is_writer = self.writer.as_ref() == Some(&event.place);
+        let is_writer = self.is_of_writer(event);
         match &event.kind {
             EventKind::ModelRequested {
                 choosing: false, ..
@@ -83,6 +83,32 @@ impl TextFollower {
             }
             _ => None,
         }
+    }
+
+    /// Returns `true` if the event is one of the agent whose text is followed at present: its requests, its replies, and its
+    /// reasoning, which is no part of the text.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// use agents::{agent::TextFollower, run::EventKind};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("Hello.")]);
+    /// # let agent = AgentBuilder::<String, String>::new("greeter").model(model).build();
+    /// let mut text = TextFollower::new();
+    /// let mut events = agent.run("Greet me").stream();
+    /// while let Some(event) = events.next().await {
+    ///     text.on(&event);
+    ///     if let EventKind::Thinking(piece) = &event.kind && text.is_of_writer(&event) {
+    ///         print!("{piece}");
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_of_writer(&self, event: &Event) -> bool {
+        self.writer.as_ref() == Some(&event.place)
     }
 
     fn reset(&mut self) -> Option<TextDelta> {
