@@ -1,5 +1,5 @@
 //! Follows the front page and the tutorial in a new package. Uses only the dependencies, files and commands of these
-//! pages, and compares the output.
+//! pages, and compares the output. Lists the files of the packages that would be published.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
@@ -285,4 +285,79 @@ fn a_page_is_read_as_a_reader_does() {
     assert_eq!(without_times(took), "  ✓ lend {} → 3");
     assert_eq!(without_times("  … lend again in 53ms"), "  … lend");
     assert_eq!(without_times("= 3 (2 requests)"), "= 3 (2 requests)");
+}
+
+/// Returns the folders of the packages that would be published, with their manifests.
+fn published() -> Vec<(String, String)> {
+    let workspace = read("Cargo.toml");
+    let (_, members) = workspace.split_once("\nmembers = [").unwrap();
+    let (members, _) = members.split_once(']').unwrap();
+    let folders = members.split(", ").map(|member| member.trim_matches('"'));
+    let manifests = [".".to_owned()]
+        .into_iter()
+        .chain(folders.map(str::to_owned))
+        .map(|folder| {
+            let manifest = read(&format!("{folder}/Cargo.toml"));
+            (folder, manifest)
+        });
+    manifests
+        .filter(|(_, manifest)| !manifest.contains("\npublish = false\n"))
+        .collect()
+}
+
+/// Checks that a package has what its users need, and nothing that is for this repository alone.
+#[test]
+fn packages_have_what_their_users_need() {
+    let published = published();
+    assert!(published.len() > 15, "{}", published.len());
+    for (folder, _) in published {
+        let listed = Command::new(env!("CARGO"))
+            .args(["package", "--list", "--offline", "--allow-dirty", "--quiet"])
+            .current_dir(Path::new(ROOT).join(&folder))
+            .output()
+            .expect("cargo runs the tests, so it is there");
+        let files = String::from_utf8(listed.stdout).unwrap();
+        for needed in ["README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+            assert!(
+                files.lines().any(|file| file == needed),
+                "{folder} has no {needed}:\n{files}"
+            );
+            let is_own = needed == "README.md" && folder != ".";
+            let own = read(&format!("{folder}/{needed}"));
+            assert_eq!(own == read(needed), !is_own, "{folder}/{needed}");
+        }
+        assert!(
+            files.lines().any(|file| file.starts_with("src/")),
+            "{folder}:\n{files}"
+        );
+        let needless = files.lines().find(|file| {
+            let is_picture = [".png", ".svg"].iter().any(|ending| file.ends_with(ending));
+            is_picture || file.starts_with("tests/") || file.contains("node_modules")
+        });
+        assert_eq!(needless, None, "of {folder}: is its `include` too wide?");
+    }
+}
+
+/// Checks that a package names the versions of the crates of this repository that its users get with it.
+#[test]
+fn published_packages_depend_on_versions() {
+    for (folder, manifest) in published() {
+        let section = |name: &str| {
+            let (_, section) = manifest.split_once(&format!("\n[{name}]\n"))?;
+            Some(section.split("\n[").next().unwrap_or(section))
+        };
+        let lines = section("dependencies").unwrap_or_default().lines();
+        for line in lines.filter(|line| line.contains("path = ")) {
+            assert!(line.contains("version = "), "{folder}: {line}");
+        }
+    }
+    let workspace = read("Cargo.toml");
+    let version = workspace.split("\nversion = \"").nth(1).unwrap();
+    let version = version.split('"').next().unwrap();
+    let own = workspace
+        .lines()
+        .filter(|line| line.contains("path = \"agents-"));
+    for line in own {
+        assert!(line.contains(&format!("version = \"{version}\"")), "{line}");
+    }
 }

@@ -9,6 +9,26 @@ use agents_store::NewProfile;
 
 /// Change of the profiles that is about to be made, begun by [`ControlPlane::activate`](crate::ControlPlane::activate) and
 /// its siblings. [`by`](Change::by) makes it.
+///
+/// ```
+/// use agents_control::{ControlErrorKind, ControlPlane, ModelProfile, Principal, PurposeKey::Scoring, SqliteStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let control = ControlPlane::open(&SqliteStore::in_memory().await?);
+/// let profile = ModelProfile::global(Scoring).model("mine", "small");
+///
+/// // The global profile is the operator's to change.
+/// let grace = Principal::new("grace", "acme");
+/// let refused = control.activate(profile.clone()).by(&grace).await.unwrap_err();
+/// assert_eq!(refused.kind(), ControlErrorKind::Forbidden);
+///
+/// let active = control.activate(profile).by(&Principal::operator()).await?;
+/// control.deactivate(active.version).by(&Principal::operator()).await?;
+/// assert!(control.resolve(&Scoring, "acme").await?.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a change is made by `.by(&principal).await`"]
 #[derive(Debug)]
 pub struct Change<'a> {

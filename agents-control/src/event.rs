@@ -4,6 +4,27 @@ use agents_core::PurposeKey;
 use std::{fmt, sync::Arc};
 
 /// Event of a control plane, which subscribers are told and a log line repeats.
+///
+/// ```
+/// use agents_control::{ControlEvent, ControlPlane, SqliteStore};
+///
+/// fn tell(event: &ControlEvent) -> String {
+///     match event {
+///         ControlEvent::CircuitOpened { provider, model } => format!("{provider}/{model} is not asked for now"),
+///         other => other.name().to_owned(),
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = SqliteStore::in_memory().await?;
+/// let control = ControlPlane::open(&store).on_event(|event| eprintln!("{}", tell(event)));
+/// # let _ = control;
+/// # let (provider, model) = ("mine".to_owned(), "small".to_owned());
+/// assert_eq!(tell(&ControlEvent::CircuitClosed { provider, model }), "llm.circuit.closed");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ControlEvent {

@@ -34,6 +34,17 @@
 //! requests fail again and again is not asked any more: its circuit is open, until one request at a time shows that it
 //! answers again. A request that a filter refused, or that no other model could understand either, goes to no other
 //! model.
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `prices` | prices of models, from the table of `genai-prices`; without it, [`Prices`] has those that you give it | yes |
+//! | `tls` | HTTPS, for servers that give tokens | no |
+//! | `postgres` | `PostgresStore`: profiles and limits in a PostgreSQL database | no |
+
+// On docs.rs every item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod activation;
 mod circuit;
@@ -79,6 +90,8 @@ pub use provider::Target;
 // The chapter of the book about the control plane, compiled and run.
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/control-plane.md")]
     struct ControlPlane;
 }

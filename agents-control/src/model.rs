@@ -23,6 +23,27 @@ pub struct Controlled {
 impl Controlled {
     /// Answers a request. The result has also all that was sent for it: which models were asked, how long each took,
     /// and what it cost. [`chat`](Model::chat) returns the reply alone.
+    ///
+    /// ```
+    /// use agents_control::{ControlPlane, ModelProfile, Principal, PurposeKey::Reasoning, SqliteStore};
+    /// use agents_core::model::{History, Message, Request};
+    /// # use agents_core::testing::{Script, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::always(Script::text("Oslo"));
+    /// # let control = ControlPlane::open(&SqliteStore::in_memory().await?).provider("mine", move |_| model.clone());
+    /// # control.activate(ModelProfile::global(Reasoning).model("mine", "large")).by(&Principal::operator()).await?;
+    /// let mut history = History::new();
+    /// history.push(Message::User { content: "Norway?".into() });
+    /// let answer = control.model(Reasoning, "acme").answer(Request::new(&history)).await;
+    ///
+    /// assert_eq!(answer.answered().unwrap().model, "large");
+    /// assert_eq!(answer.sends.len(), 1); // more, if models had failed
+    /// assert_eq!(answer.result?.content, "Oslo");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn answer(&self, request: Request<'_>) -> Answer {
         self.plane.answer(&self.purpose, &self.scope, request).await
     }

@@ -340,6 +340,26 @@ impl ControlPlane {
 
     /// Returns sums of the log of usage: one for each organisation, model or day, as `by` says.
     ///
+    /// ```
+    /// use agents_control::{ControlPlane, ModelProfile, Principal, PurposeKey::Reasoning, SqliteStore, UsageBy, UsageFilter};
+    /// # use agents_core::{model::{History, Message, Request}, testing::{Script, ScriptedModel}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::always(Script::text("Oslo"));
+    /// # let control = ControlPlane::open(&SqliteStore::in_memory().await?).provider("mine", move |_| model.clone());
+    /// # control.activate(ModelProfile::global(Reasoning).model("mine", "large")).by(&Principal::operator()).await?;
+    /// # let mut history = History::new();
+    /// # history.push(Message::User { content: "Norway?".into() });
+    /// # control.model(Reasoning, "acme").answer(Request::new(&history)).await.result?;
+    /// // After a request of acme:
+    /// let of_acme = UsageFilter { org_id: Some("acme".into()), ..UsageFilter::default() };
+    /// let sums = control.usage_sums(&of_acme, UsageBy::Model).await?;
+    /// assert_eq!((&*sums[0].of, sums[0].call_count), ("large", 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the store fails.
     pub async fn usage_sums(

@@ -25,6 +25,12 @@
 //! | [`recovery`] | recovery from failed calls: verbs, decisions, repair agents |
 //! | [`escalation`] | failures that are passed to the agents above, and their resolutions |
 //! | [`error`] | the errors of a call, and the error of an agent |
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `testing` | the module `testing`: `ScriptedModel`, a model that says what a test tells it to | no |
 
 // On docs.rs every item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -32,6 +32,15 @@
 //!
 //! Every error says what to do about it, and shows no key. The client sends each request once;
 //! [`.retry(3)`](agents_core::Model::retry) adds retries, which wait as long as the server asks.
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `tls` | HTTPS, by rustls; without it, the client speaks plain HTTP to a server on this machine | no |
+
+// On docs.rs every item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
 mod client;

@@ -41,12 +41,20 @@ pub(crate) async fn exchange(
 
 /// Body of a response, read chunk by chunk as it arrives. [`Call::send`](crate::Call::send) returns it.
 ///
-/// ```no_run
-/// # async fn print(call: agents_http::Call<'_>) -> Result<(), agents_http::TransportError> {
-/// let mut body = call.send(&agents_http::Limits::default()).await?.into_body();
+/// ```
+/// use agents_http::{Address, Headers, Limits, Server, testing};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let scripted = testing::Server::plays([testing::Answer::pieces(["data: 1\n\n", "data: 2\n\n"])]).await;
+/// let server = Server::new(Address::parse(&scripted.url, None)?, &Headers::default())?;
+/// let endpoint = server.endpoint("v1/events")?;
+/// let mut body = server.get(&endpoint).send(&Limits::default()).await?.into_body();
+/// let mut text = String::new();
 /// while let Some(piece) = body.next().await? {
-///     print!("{}", String::from_utf8_lossy(&piece));
+///     text.push_str(&String::from_utf8_lossy(&piece));
 /// }
+/// assert_eq!(text, "data: 1\n\ndata: 2\n\n");
 /// # Ok(())
 /// # }
 /// ```

@@ -6,6 +6,18 @@ use http::HeaderValue;
 /// Secrets of one request, such as its key, which no message may show: some servers repeat the key that they refuse.
 ///
 /// [`Call::hidden`](crate::Call::hidden) makes it.
+///
+/// ```
+/// use agents_http::{Address, Headers, Server, http::header::AUTHORIZATION};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new(Address::parse("http://localhost:8000/v1", None)?, &Headers::default())?;
+/// let endpoint = server.endpoint("models")?;
+/// let call = server.get(&endpoint).header(AUTHORIZATION, "Bearer hunter2".parse()?);
+/// assert_eq!(call.hidden().in_text("there is no key hunter2"), "there is no key ***");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Hidden<'a> {
     pub(crate) server: &'a Server,
     /// Values of the headers that only this request has; the others are those of the server.

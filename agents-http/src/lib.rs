@@ -22,6 +22,16 @@
 //!
 //! No connection has a task of its own: whoever waits for a response moves its bytes. Free connections are kept, and
 //! shared by all clients of a tokio runtime.
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `tls` | HTTPS, by rustls | no |
+//! | `testing` | the module `testing`: a server that sends what a test says, one that plays faults, recorded replies | no |
+
+// On docs.rs every item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
 mod body;

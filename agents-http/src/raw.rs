@@ -25,6 +25,27 @@ pub struct RawReply {
 }
 
 /// Code that is given each reply of a server.
+///
+/// ```
+/// use agents_http::{Address, Headers, Limits, RawHook, Server, testing};
+/// use std::sync::{Arc, Mutex};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let log = Arc::new(Mutex::new(Vec::new()));
+/// let kept = log.clone();
+/// let hook = RawHook::new(move |reply| kept.lock().unwrap().push((reply.status, reply.request_id.clone())));
+///
+/// let answer = testing::Answer::with_head(200, "x-request-id: req-7\r\n", "{}");
+/// let scripted = testing::Server::plays([answer]).await;
+/// let server = Server::new(Address::parse(&scripted.url, None)?, &Headers::default())?;
+/// let endpoint = server.endpoint("v1/models")?;
+/// let response = server.get(&endpoint).with_hook(Some(&hook)).send(&Limits::default()).await?;
+/// drop(response); // the reply is told once nobody reads it any more
+/// assert_eq!(*log.lock().unwrap(), [(200, Some("req-7".to_owned()))]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct RawHook(Arc<dyn Fn(&RawReply) + Send + Sync>);
 
@@ -42,6 +63,15 @@ impl fmt::Debug for RawHook {
 }
 
 /// Returns the id by which the provider knows the request.
+///
+/// ```
+/// use agents_http::{http::HeaderMap, request_id};
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("request-id", "req-7".parse()?);
+/// assert_eq!(request_id(&headers), Some("req-7"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn request_id(headers: &HeaderMap) -> Option<&str> {
     let mut ids = REQUEST_IDS.iter().filter_map(|name| headers.get(*name));
     ids.find_map(|id| id.to_str().ok())

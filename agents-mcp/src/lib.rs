@@ -42,6 +42,17 @@
 //! mcp::serve().tool(Search).stdio().await
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `http` | servers that are reached by streamable HTTP (`http`), and ours as a service of `tower` (`Serve::http`) | yes |
+//! | `tls` | HTTPS for these servers, by rustls | no |
+//! | `auth` | `OAuth`: authorization at these servers | no |
+
+// On docs.rs every item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answer;
 mod client;
@@ -66,6 +77,8 @@ pub use server::{
 
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/mcp.md")]
     struct Mcp;
 }

@@ -59,6 +59,15 @@
 //!
 //! Messages encoded for one turn are reused in the next, and replies are parsed from the received bytes. The cost of a
 //! turn therefore does not grow with the conversation.
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `tls` | HTTPS, by rustls; an Ollama on this machine does not need it | no |
+
+// On docs.rs every item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answer;
 mod body;

@@ -177,6 +177,23 @@ impl Api {
     }
 
     /// Lists the operations that cannot be tools, with the reasons why.
+    ///
+    /// ```
+    /// use agents_openapi::Api;
+    ///
+    /// # fn main() -> Result<(), agents_openapi::ApiError> {
+    /// let document = r#"{"openapi": "3.1.0", "servers": [{"url": "https://pets.example.com"}], "paths": {
+    ///     "/pets": {"get": {"operationId": "listPets"}},
+    ///     "/photos": {"post": {"operationId": "addPhoto", "requestBody": {"required": true, "content": {"image/png": {}}}}}}}"#;
+    /// let pets = Api::read(document)?;
+    /// assert!(pets.tools().is_err());
+    /// assert_eq!(pets.unfit()[0].name, "addPhoto");
+    ///
+    /// let pets = pets.skip_unfit().tools()?;
+    /// assert_eq!(pets.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn unfit(&self) -> Vec<Unfit> {
         self.sorted().1
     }

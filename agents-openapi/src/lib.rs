@@ -22,6 +22,16 @@
 //!
 //! `GET` and `HEAD` read. Every other method writes outside of the organisation, so that its calls need approval. Requests go
 //! through an [`HttpTool`](agents::http::HttpTool), which asks the server of the document and no other host.
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `tls` | HTTPS, by rustls | yes |
+//! | `yaml` | documents in YAML | no |
+
+// On docs.rs every item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod api;
 mod document;
@@ -39,6 +49,8 @@ pub use error::{ApiError, CallError};
 
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/openapi.md")]
     struct OpenApi;
 }

@@ -65,7 +65,8 @@ impl Diagnosis<'_> {
     }
 }
 
-/// Reads a text as [`Schema::read`] does, and lists everything that is wrong if it does not fit.
+/// Reads a text as [`Schema::read`] does, and lists everything that is wrong if it does not fit. [`Diagnosis`] has an
+/// example.
 ///
 /// A value with several possible shapes is one error, whatever is wrong within it.
 #[must_use]

@@ -43,7 +43,7 @@ pub struct Growing {
     pub is_complete: bool,
 }
 
-/// Reads the beginning of a text that should become JSON of this schema.
+/// Reads the beginning of a text that should become JSON of this schema. [`Growing`] has an example.
 ///
 /// Returns `None` until a value begins, and if the text so far cannot be read. Text before the value, such as
 /// thinking or the opening of a fence, is skipped. While the text is the beginning of valid JSON, each result is the

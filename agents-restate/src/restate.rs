@@ -6,6 +6,21 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 /// Restate server, by the address of its ingress. Clones are handles of the same server.
+///
+/// ```no_run
+/// # async fn set_up(store: agents_runtime::PostgresStore) -> Result<(), Box<dyn std::error::Error>> {
+/// use agents_restate::Restate;
+/// use agents_runtime::Runtime;
+///
+/// let restate = Restate::at("http://restate.internal:8080")?;
+/// // Once, when workers are there:
+/// restate.register("http://restate.internal:9070", "http://workers.internal:9080").await?;
+/// // Runs of the store from before go on, too.
+/// let woken = restate.wake_all(&Runtime::client(store)).await?;
+/// println!("{woken} runs");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Restate {
     ingress: String,
@@ -18,6 +33,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl Restate {
     /// Creates a handle of the server whose ingress has this address, such as `http://restate.internal:8080`. Nothing is
     /// connected yet.
+    ///
+    /// ```
+    /// use agents_restate::Restate;
+    ///
+    /// let restate = Restate::at("http://localhost:8080")?;
+    /// assert!(Restate::at("localhost").is_err());
+    /// # let _ = restate;
+    /// # Ok::<(), agents_restate::RestateError>(())
+    /// ```
     ///
     /// # Errors
     /// When that is no address of the scheme `http`.

@@ -14,6 +14,28 @@ use std::{collections::BTreeMap, fmt, future::IntoFuture, marker::PhantomData};
 /// same agent.
 ///
 /// [`run`](AgentRef::run) prepares a run, and [`chat`](AgentRef::chat) begins a conversation or goes on with one.
+///
+/// ```
+/// use agents::prelude::*;
+/// use agents_runtime::{Runtime, SqliteStore};
+/// # use agents::testing::{Script, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("A machine tool."), Script::text("A lathe."), Script::text("From 900 euros.")]);
+/// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+/// let support = runtime.agent(AgentBuilder::<String, String>::new("support").build());
+/// assert_eq!(support.name(), "support");
+///
+/// // A run of its own.
+/// assert_eq!(support.run("What is a lathe?").await?, "A machine tool.");
+///
+/// // Two messages of one conversation: the second knows the first.
+/// support.chat("case-7").send("I turn wood. What do I need?").await?;
+/// assert_eq!(support.chat("case-7").send("And what does it cost?").await?, "From 900 euros.");
+/// # Ok(())
+/// # }
+/// ```
 pub struct AgentRef<In, Out> {
     runtime: Runtime,
     name: String,
@@ -52,6 +74,25 @@ impl<In, Out> AgentRef<In, Out> {
 
     /// Shortens the conversations of this agent before each message, as [`KeepLast`](agents_core::agent::KeepLast) or
     /// [`Summarize`](agents_core::agent::Summarize) does, or a policy of your own. Set it in every process that works.
+    ///
+    /// ```
+    /// use agents::{agent::KeepLast, prelude::*};
+    /// use agents_runtime::{Runtime, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, asked) = ScriptedModel::always(Script::text("Yes."));
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// let support = runtime.agent(AgentBuilder::<String, String>::new("support").build()).shorten(KeepLast::exchanges(2));
+    /// for question in ["Is it a lathe?", "Is it new?", "Is it mine?", "Is it heavy?"] {
+    ///     support.chat("case-7").send(question).await?;
+    /// }
+    /// // The last message came with the two exchanges before it, and nothing else.
+    /// assert_eq!(asked.requests()[3].messages.len(), 2 * 2 + 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn shorten(self, policy: impl Shorten + 'static) -> Self {
         self.runtime.shared.shorten_with(&self.name, policy);
@@ -183,9 +224,23 @@ impl<Out: Data> Start<Out> {
     /// Adds a label, by which runs are found: see [`RunFilter`](agents_store::RunFilter). Labels are not encrypted, so they
     /// are no place for personal data. A key that stands for a run already leaves its labels as they are.
     ///
-    /// ```no_run
-    /// # async fn start(payer: agents_runtime::AgentRef<String, String>) -> Result<(), agents_runtime::RuntimeError> {
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Runtime, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::always(Script::text("Paid."));
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let payer = runtime.agent(AgentBuilder::<String, String>::new("payer").build());
+    /// use agents_store::RunFilter;
+    ///
     /// let run = payer.run("Pay the bills of October.").label("month", "2026-10").start().await?;
+    ///
+    /// let labels = [("month".to_owned(), "2026-10".to_owned())].into();
+    /// let of_october = runtime.as_client().runs(&RunFilter { labels, ..RunFilter::default() }).await?;
+    /// assert_eq!(of_october[0].id, run.id());
     /// # Ok(())
     /// # }
     /// ```

@@ -115,15 +115,18 @@ impl Client {
     /// Nobody knows the agent's types before a worker has the run. If the input does not fit them, the run fails there, as
     /// [`InvalidInput`](agents_core::ErrorKind::InvalidInput).
     ///
-    /// ```no_run
+    /// ```
     /// use agents_core::Json;
     /// use agents_runtime::{Principal, Runtime, SqliteStore};
-    /// # async fn send() -> Result<(), Box<dyn std::error::Error>> {
-    /// let client = Runtime::client(SqliteStore::open("agents.db").await?);
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let store = SqliteStore::in_memory().await?;
+    /// let client = Runtime::client(store); // of `SqliteStore::open("agents.db").await?`, for example
     /// let ada = Principal::new("ada", "acme");
     /// let chat = client.agent("crm").chat("support-42").scope("acme");
-    /// let message = chat.send(Json::parse("\"Who is ACME?\"")?).by(&ada).streamed();
-    /// println!("a worker answers {}", message.start().await?.id());
+    /// let message = chat.send(Json::of("Who is ACME?")?).by(&ada).streamed().start().await?;
+    /// // A worker that has the agent answers.
+    /// assert_eq!(client.stored(message.id(), &ada).await?.agent, "crm");
     /// # Ok(())
     /// # }
     /// ```

@@ -17,6 +17,31 @@ const PAGE: u32 = 100;
 
 /// Stored conversation, by its tenant and its id: its messages, its runs, and its erasure. [`Client::conversation`] and
 /// [`Chat::stored`](crate::Chat::stored) return it. [`Chat`](crate::Chat) has an example.
+///
+/// ```
+/// use agents::prelude::*;
+/// use agents_runtime::{Principal, Runtime, SqliteStore};
+/// # use agents::testing::{Script, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("A machine tool.")]);
+/// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+/// # let support = runtime.agent(AgentBuilder::<String, String>::new("support").build());
+/// let ada = Principal::new("ada", "acme");
+/// support.chat("case-7").scope("acme").send("What is a lathe?").by(&ada).await?;
+///
+/// // From any process, without agents:
+/// let case = runtime.as_client().conversation("acme", "case-7");
+/// assert!(case.was_begun_by(&ada).await?);
+/// assert_eq!(case.runs().await?.len(), 1);
+///
+/// // Ada wants to be forgotten.
+/// assert_eq!(case.erase(&Principal::operator()).await?, 1);
+/// assert!(case.messages().await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct ConversationRef {
     client: Client,

@@ -37,6 +37,28 @@ impl Client {
     /// [`ConversationRef::erase`](crate::ConversationRef::erase) erases all of them. [Variations](Client::what_if) of the run
     /// tell its contents, and are erased with it.
     ///
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Principal, Runtime, RuntimeErrorKind, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::always(Script::text("Paid."));
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let payer = runtime.agent(AgentBuilder::<String, String>::new("payer").build());
+    /// payer.run("Pay the bills of October.").key("bills-2026-10").await?;
+    /// let run = payer.run("Pay the bills of October.").key("bills-2026-10").start().await?;
+    ///
+    /// let client = runtime.as_client();
+    /// client.erase(run.id(), &Principal::operator()).await?;
+    /// let erased = client.recorded(run.id()).await.unwrap_err();
+    /// assert_eq!(erased.kind(), RuntimeErrorKind::Sealed);
+    /// assert!(runtime.audit().verify().await?.is_intact());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When there is no such run for this principal, the [roles](crate::Roles) forbid it, it or a variation of it is not
     /// over, or the store fails.
@@ -142,6 +164,29 @@ impl Client {
     ///
     /// Call it after a store was restored from a copy, before a worker is started: what the runs have done since the copy
     /// was made is not in it.
+    ///
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Principal, Progress, Runtime, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::always(Script::text("Paid."));
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let payer = runtime.agent(AgentBuilder::<String, String>::new("payer").build());
+    /// let run = payer.run("Pay the bills of October.").start().await?;
+    /// let operator = Principal::operator();
+    /// let client = runtime.as_client();
+    /// assert_eq!(client.hold_all("restored from the copy of Monday", &operator).await?, 1);
+    /// assert!(matches!(run.progress().await?, Progress::Held(_)));
+    ///
+    /// // The bank says that nothing was paid since.
+    /// client.release(run.id(), &operator).await?;
+    /// assert!(matches!(run.progress().await?, Progress::Running));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the principal is no operator, or the store fails.

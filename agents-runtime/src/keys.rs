@@ -19,6 +19,55 @@ use std::{
 ///
 /// [`FileKeyring`] keeps the keys in a file. A keyring of your own may keep them in a service. Its methods are called
 /// from async tasks and block them, so it should remember the keys that it has fetched.
+///
+/// ```
+/// use agents::prelude::*;
+/// use agents_runtime::{FileKeyring, Keyring, Runtime, SqliteStore, TenantKey};
+/// use agents_store::AuditKey;
+/// use std::io;
+///
+/// /// Gives keys to customers alone: nothing is stored for anybody else.
+/// struct OfCustomers(FileKeyring);
+///
+/// impl Keyring for OfCustomers {
+///     fn latest(&self, tenant: &str) -> io::Result<(u32, TenantKey)> {
+///         match tenant {
+///             "acme" | "initech" => self.0.latest(tenant),
+///             other => Err(io::Error::other(format!("`{other}` is no customer"))),
+///         }
+///     }
+///
+///     fn version(&self, tenant: &str, version: u32) -> io::Result<Option<TenantKey>> {
+///         self.0.version(tenant, version)
+///     }
+///
+///     fn rotate(&self, tenant: &str) -> io::Result<()> {
+///         self.0.rotate(tenant)
+///     }
+///
+///     fn erase(&self, tenant: &str) -> io::Result<()> {
+///         self.0.erase(tenant)
+///     }
+///
+///     fn audit_key(&self) -> io::Result<AuditKey> {
+///         self.0.audit_key()
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = std::env::temp_dir().join(format!("agents-doc-keyring-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("keys");
+/// let keys = OfCustomers(FileKeyring::open(&path)?);
+/// let runtime = Runtime::open(SqliteStore::in_memory().await?).keyring(keys);
+/// let greeter = runtime.agent(AgentBuilder::<String, String>::new("greeter").build());
+/// greeter.run("Ada").scope("acme").start().await?;
+/// assert!(greeter.run("Eve").scope("globex").start().await.is_err());
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait Keyring: Send + Sync + 'static {
     /// Returns the latest key of a tenant with its version; a tenant without a key gets one.
     ///
@@ -94,13 +143,15 @@ type Tenants = BTreeMap<String, BTreeMap<u32, String>>;
 /// ```
 /// use agents_runtime::{FileKeyring, Keyring};
 /// # fn main() -> std::io::Result<()> {
-/// # let path = std::env::temp_dir().join(format!("agents-doc-keys-{}", std::process::id()));
+/// # let folder = std::env::temp_dir().join(format!("agents-doc-keys-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("keys");
 /// let keys = FileKeyring::open(&path)?; // a missing file is created with the first key
 /// let (version, _) = keys.latest("acme")?;
 /// assert_eq!(version, 1);
 /// keys.rotate("acme")?;
 /// assert_eq!(keys.latest("acme")?.0, 2);
-/// # std::fs::remove_file(path)?;
+/// # std::fs::remove_dir_all(folder)?;
 /// # Ok(())
 /// # }
 /// ```

@@ -49,6 +49,18 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `postgres` | `PostgresStore`: durable runs in a PostgreSQL database | no |
+//! | `webhooks` | `HttpDelivery`: messages of webhooks over HTTP | no |
+//! | `webhooks-tls` | the same over HTTPS, by rustls | no |
+//! | `tools` | the module `tools`: tools with which agents work on dead letters and on clusters of failures | no |
+
+// On docs.rs every item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent_ref;
 mod approvals;
@@ -148,6 +160,8 @@ pub use work::Advanced;
 
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/audit-and-undo.md")]
     struct AuditAndUndo;
     #[doc = include_str!("../../book/src/a-payment-that-waits.md")]

@@ -336,6 +336,29 @@ impl Client {
     /// a tool of that name. A model that nobody but an `on_escalation` names is missing here, although that may name it
     /// again: say it with [`Runtime::known_model`] as well.
     ///
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Runtime, SqliteStore};
+    ///
+    /// /// You greet guests.
+    /// #[agent]
+    /// async fn greeter(name: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let store = SqliteStore::in_memory().await?;
+    /// let today = Runtime::open(store.clone());
+    /// today.agent(Greeter).run("Ada").start().await?;
+    ///
+    /// // The next version has no greeter any more, so a deployment would leave a run behind.
+    /// let tomorrow = Runtime::open(store.clone());
+    /// let misfits = Runtime::client(store).misfits(&tomorrow.manifest()).await?;
+    /// assert_eq!(misfits[0].agent_name, "greeter");
+    /// println!("{:?}", misfits[0].reasons);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the store fails.
     pub async fn misfits(&self, manifest: &Manifest) -> Result<Vec<Misfit>, RuntimeError> {

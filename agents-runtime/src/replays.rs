@@ -63,12 +63,21 @@ impl Client {
     /// Secrets are references in it, without their values. Everything else is as it was: what users wrote, what models said,
     /// arguments and outputs.
     ///
-    /// ```no_run
-    /// # async fn test(client: agents_runtime::Client, run: &str) -> Result<(), agents_runtime::RuntimeError> {
-    /// use agents_runtime::Principal;
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Principal, Runtime, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
     ///
-    /// let recorded = client.recording(run, &Principal::operator()).await?;
-    /// println!("{} facts of `{}`", recorded.entries().len(), recorded.agent());
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::always(Script::text("Paid."));
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let payer = runtime.agent(AgentBuilder::<String, String>::new("payer").build());
+    /// payer.run("Pay the bills of October.").key("bills-2026-10").await?;
+    /// # let run = payer.run("Pay the bills of October.").key("bills-2026-10").start().await?;
+    /// let recorded = runtime.as_client().recording(run.id(), &Principal::operator()).await?;
+    /// assert_eq!(recorded.agent(), "payer");
+    /// assert_eq!(recorded.input::<String>()?, "Pay the bills of October.");
     /// # Ok(())
     /// # }
     /// ```

@@ -170,6 +170,17 @@ impl Roles {
     /// Checks that the rules let a principal do this action. They do not check that its object belongs to the
     /// principal's tenant.
     ///
+    /// ```
+    /// use agents_runtime::{Action, Principal, Roles};
+    ///
+    /// let roles = Roles::new().for_action(Action::Cancel, "dispatcher");
+    /// let ada = Principal::new("ada", "acme");
+    /// assert!(roles.allow(Action::Cancel, &ada).is_err());
+    /// assert!(roles.allow(Action::Cancel, &ada.clone().role("dispatcher")).is_ok());
+    /// assert!(roles.allow(Action::Pause, &ada).is_ok());
+    /// assert!(roles.allow(Action::Erase, &ada).is_err()); // the operator's, without a role for it
+    /// ```
+    ///
     /// # Errors
     /// When the principal lacks the role, or the action is the operator's.
     pub fn allow(&self, action: Action, by: &Principal) -> Result<(), RuntimeError> {

@@ -24,6 +24,28 @@ use uuid::Uuid;
 /// Runtime of durable runs: see the [crate's page](crate). Clones share their agents and their store.
 ///
 /// Code belongs to the runtime: models, policies, secrets. Data belongs to the run: its input, its scope, its budget.
+///
+/// ```
+/// use agents::{policy::{named, read_only}, prelude::*};
+/// use agents_runtime::{Runtime, SqliteStore};
+/// # use agents::testing::{Script, ScriptedModel};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::always(Script::text("Good morning, Ada."));
+/// let runtime = Runtime::open(SqliteStore::in_memory().await?)
+///     .model(model)
+///     .policy(named("read only", read_only()))
+///     .worker("desk-1")
+///     .at_once(16) // runs in this process
+///     .per_tenant(4) // runs of a tenant, in all processes
+///     .requests_expire_after(Duration::from_secs(8 * 60 * 60));
+/// let greeter = runtime.agent(AgentBuilder::<String, String>::new("greeter").build());
+/// assert_eq!(greeter.run("Ada").await?, "Good morning, Ada.");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Runtime {
     pub(crate) client: Client,
@@ -246,6 +268,25 @@ impl Runtime {
     }
 
     /// Registers an agent that is made for the scope of each run, and returns the handle that starts its runs.
+    ///
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Runtime, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, asked) = ScriptedModel::always(Script::text("Good morning."));
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// let clerk = runtime.agent_for("clerk", |scope| {
+    ///     let prompt = format!("You answer the customers of {}.", scope.tenant_id());
+    ///     AgentBuilder::<String, String>::new("clerk").prompt(prompt).build()
+    /// });
+    /// clerk.run("Hello").scope("acme").await?;
+    /// assert_eq!(asked.requests()[0].prompt(), "You answer the customers of acme.");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
     /// When an agent of this name is registered already.

@@ -11,14 +11,16 @@ const CONTENTS: &str = "contents";
 /// ```
 /// use agents_runtime::{FileKeyring, Sealed};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let path = std::env::temp_dir().join(format!("agents-doc-sealed-{}", std::process::id()));
+/// # let folder = std::env::temp_dir().join(format!("agents-doc-sealed-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("keys");
 /// let keys = FileKeyring::open(&path)?;
 /// let sealed = Sealed::of(&keys, "acme", "credential openai", b"sk-1")?;
 /// assert_eq!(sealed.open(&keys, "acme", "credential openai")?, b"sk-1");
 /// // They are read only as what they are, and with the key of their tenant.
 /// assert!(sealed.open(&keys, "acme", "credential other").is_err());
 /// assert!(sealed.open(&keys, "globex", "credential openai").is_err());
-/// # std::fs::remove_file(path)?;
+/// # std::fs::remove_dir_all(folder)?;
 /// # Ok(())
 /// # }
 /// ```

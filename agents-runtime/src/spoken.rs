@@ -43,6 +43,37 @@ impl ConversationRef {
     ///
     /// A reader whose connection has broken off reads [`messages`](ConversationRef::messages), and follows anew: it gets
     /// the text of the answer under way from its beginning.
+    ///
+    /// ```
+    /// use agents::{agent::TextDelta, prelude::*};
+    /// use agents_runtime::{Runtime, Spoken, SqliteStore};
+    /// use futures_util::StreamExt;
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("A machine tool.")]);
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let support = runtime.agent(AgentBuilder::<String, String>::new("support").build());
+    /// let case = support.chat("case-7");
+    /// let page = async {
+    ///     let (mut page, mut news) = (String::new(), case.stored().text());
+    ///     while let Some(spoken) = news.next().await {
+    ///         match spoken? {
+    ///             Spoken::Text { delta: TextDelta::Piece(piece), .. } => page.push_str(&piece),
+    ///             Spoken::Text { delta: TextDelta::Reset, .. } => page.clear(),
+    ///             Spoken::Over { .. } => break, // or wait for the next message
+    ///         }
+    ///     }
+    ///     Ok(page)
+    /// };
+    /// // Somewhere else, a message is sent and worked.
+    /// let (page, answer) = tokio::join!(page, case.send("What is a lathe?").streamed().into_future());
+    /// # let page: Result<_, agents_runtime::RuntimeError> = page;
+    /// assert_eq!(page?, answer?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn text(&self) -> impl Stream<Item = Result<Spoken, RuntimeError>> + Send + use<> {
         let following = Following {
             conversation: self.clone(),

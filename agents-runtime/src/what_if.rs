@@ -35,14 +35,39 @@ impl Client {
     /// that is returned has the outcome as its answer, in words. No tool that writes is called, and the run that is varied
     /// stays as it is; code that is no tool, such as the body of an agent, runs as it does in any run. A control plane counts what the models cost for the run that is varied.
     ///
-    /// ```no_run
-    /// # async fn vary(client: agents_runtime::Client, run: &str, call: &str) -> Result<(), agents_runtime::RuntimeError> {
-    /// use agents::Code;
-    /// use agents_runtime::Principal;
+    /// ```
+    /// use agents::{Code, prelude::*};
+    /// use agents_runtime::{Principal, Progress, Runtime, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// use std::time::Duration;
+    /// use tokio_util::sync::CancellationToken;
     ///
-    /// let what_if = client.what_if(run, call).error(Code::Timeout, "the archive is closed");
+    /// /// Looks into the archive.
+    /// #[agents::tool(reads)]
+    /// async fn look_up(
+    ///     /// What to look for.
+    ///     name: String,
+    /// ) -> Result<String, std::io::Error> {
+    ///     Ok(format!("{name}: a customer since 1998"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::new([
+    /// #     Script::call("look_up", r#"{"name": "ACME"}"#), Script::text("Since 1998."), Script::text("The archive is closed."),
+    /// # ]);
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let clerk = runtime.agent(AgentBuilder::<String, String>::new("clerk").tool(LookUp).build());
+    /// let worker = tokio::spawn(runtime.clone().work(CancellationToken::new()));
+    /// let run = clerk.run("Who is ACME?").start().await?;
+    /// let Progress::Done(outcome) = run.wait(Duration::from_secs(60)).await? else { panic!("it is not over") };
+    /// let call = &outcome.outputs.receipts().next().unwrap().call_id;
+    ///
+    /// let what_if = runtime.as_client().what_if(run.id(), &**call).error(Code::NetworkError, "the archive is closed");
     /// let told = what_if.by(&Principal::operator()).await?;
-    /// println!("run {} tells the outcome", told.id());
+    /// let Progress::Done(told) = told.wait(Duration::from_secs(60)).await? else { panic!("it is not over") };
+    /// assert!(told.result?.contains("The archive is closed."));
+    /// # worker.abort();
     /// # Ok(())
     /// # }
     /// ```

@@ -37,13 +37,27 @@ impl Runtime {
     /// tool that writes is not interrupted, and no other one begins. What is left at the end of the grace is dropped. A tool
     /// that writes and is still under way may be in doubt then.
     ///
-    /// ```no_run
-    /// # async fn work(runtime: agents_runtime::Runtime) {
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Progress, Runtime, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::always(Script::text("Paid."));
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let payer = runtime.agent(AgentBuilder::<String, String>::new("payer").build());
+    /// use std::time::Duration;
+    ///
     /// let stop = tokio_util::sync::CancellationToken::new();
     /// let worker = tokio::spawn(runtime.clone().work(stop.clone()));
-    /// // .. until the process is asked to end:
+    /// let run = payer.run("Pay the bills of October.").start().await?;
+    /// assert!(matches!(run.wait(Duration::from_secs(60)).await?, Progress::Done(_)));
+    ///
+    /// // When the process is asked to end:
     /// stop.cancel();
-    /// worker.await.expect("the worker has not panicked");
+    /// worker.await?;
+    /// # Ok(())
     /// # }
     /// ```
     pub async fn work(self, stop: CancellationToken) {
@@ -124,6 +138,30 @@ impl Runtime {
     /// Does what a worker does in addition to its runs, until `stop` is cancelled: it stores descriptions of agents, delivers
     /// messages of webhooks, and erases contents. [`work`](Runtime::work) does this as well; it is for processes that call
     /// [`advance`](Runtime::advance) in its place.
+    ///
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Advanced, Runtime, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// use tokio_util::sync::CancellationToken;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("Paid.")]);
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let payer = runtime.agent(AgentBuilder::<String, String>::new("payer").build());
+    /// let stop = CancellationToken::new();
+    /// let upkeep = tokio::spawn(runtime.clone().upkeep(stop.clone()));
+    ///
+    /// // A scheduler of your own says which run goes on, and when.
+    /// let run = payer.run("Pay the bills of October.").start().await?;
+    /// assert_eq!(runtime.advance(run.id(), &stop).await?, Advanced::Done);
+    ///
+    /// stop.cancel();
+    /// upkeep.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn upkeep(self, stop: CancellationToken) {
         let aside = self.aside(&stop);
         stop.cancelled().await;

@@ -84,7 +84,15 @@
 //!
 //! If the agent runs as root, the programs run as the user 65534 (`nobody`), who has to be able to read, or write, the
 //! folders.
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `wasm` | `WasmTool`: WebAssembly modules, run by wasmtime, which compiles for minutes | no |
 
+// On docs.rs every item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // What a box needs has no use where there is none.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
@@ -120,6 +128,8 @@ use linux::Ready;
 
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/sandbox.md")]
     struct Sandbox;
     #[cfg(feature = "wasm")]

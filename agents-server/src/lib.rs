@@ -142,6 +142,8 @@ pub use serve::{ServeError, Server, serve};
 
 #[cfg(doctest)]
 mod pages_of_the_book {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/control-room.md")]
     struct TheControlRoom;
     #[doc = include_str!("../../book/src/chat-frontends.md")]

@@ -39,6 +39,20 @@ pub struct Server {
 }
 
 /// Error of a control room that cannot be opened.
+///
+/// ```
+/// use agents_runtime::{Runtime, SqliteStore};
+/// use agents_server::{ServeError, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Runtime::client(SqliteStore::in_memory().await?);
+/// // Whoever opens the page is the operator, so other machines must not reach it.
+/// let error = Server::bind(&client, "0.0.0.0:0").await.unwrap_err();
+/// assert!(matches!(error, ServeError::NotLoopback(_)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -76,7 +90,8 @@ impl From<io::Error> for ServeError {
 /// process ends.
 ///
 /// Whoever opens the URL is the [operator](Principal::operator) from then on: the URL holds a secret of this start of the
-/// server. For users with rights of their own, put [`router`] into an application that knows them.
+/// server. For users with rights of their own, put [`router`] into an application that knows them. The
+/// [crate's page](crate) has an example of each.
 ///
 /// # Errors
 /// When the address is not one of this machine alone, or cannot be listened at.

@@ -6,6 +6,18 @@ use hmac_sha256::{HMAC, Hash};
 use std::fmt;
 
 /// Key of the digests of an audit trail. Whoever does not know it cannot write an event that verifies.
+///
+/// ```
+/// use agents_store::AuditKey;
+///
+/// let key = AuditKey::new([7; 32]); // in earnest, random bytes that a keyring keeps
+/// assert_ne!(key.id(), AuditKey::new([8; 32]).id());
+///
+/// // A person may be forgotten, and the digests still fit.
+/// let ada = key.pseudonym("acme", "ada");
+/// assert_eq!(key.pseudonym("acme", &ada), ada);
+/// assert_ne!(key.pseudonym("globex", "ada"), ada);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AuditKey([u8; 32]);
 

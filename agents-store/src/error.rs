@@ -3,6 +3,23 @@
 use std::fmt;
 
 /// Error of a store, with its kind and words for people.
+///
+/// ```
+/// use agents_store::{ErrorKind, NewRun, SqliteStore, Store, StoreError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), StoreError> {
+/// let store = SqliteStore::in_memory().await?;
+/// let error = store.runs(&agents_store::RunFilter { before: Some("7".into()), ..Default::default() }).await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::NotFound);
+/// assert!(!error.may_pass());
+///
+/// // A store of your own says which errors are worth another try.
+/// let busy = StoreError::new(ErrorKind::Unavailable, "the server is restarting");
+/// assert!(busy.may_pass());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
     kind: ErrorKind,

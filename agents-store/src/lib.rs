@@ -22,6 +22,17 @@
 //! - **Time is the store's own.** Leases, requests and approvals expire by one clock.
 //!
 //! The store says of each error whether it is worth another try: see [`StoreError`].
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `sqlite` | [`SqliteStore`]: one file, or memory | yes |
+//! | `postgres` | `PostgresStore`: a PostgreSQL database | no |
+//! | `conformance` | the module `conformance`: the checks that a store of your own has to pass | no |
+
+// On docs.rs every item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

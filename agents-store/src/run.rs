@@ -100,6 +100,14 @@ pub enum RunStatus {
 }
 
 /// Reason why a run is held: it cannot go on until somebody releases it. It displays as the words of the reason.
+///
+/// ```
+/// use agents_store::{HeldKind, HeldReason};
+///
+/// let held = HeldReason::new(HeldKind::Paused, "the bank is closed").by("grace");
+/// assert_eq!(held.to_string(), "the bank is closed");
+/// assert_eq!(held.by.as_deref(), Some("grace"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HeldReason {

@@ -76,6 +76,22 @@ impl<'a, A: Agent, E> Eval<'a, A, E> {
     }
 
     /// Adds the scorer `schema`: the output fits this JSON schema. An output that is a text may also be JSON that fits.
+    ///
+    /// ```
+    /// use agents::{evals::{Case, Eval}, prelude::*};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # let (model, _) = ScriptedModel::new([Script::text(r#"{"capital": "Oslo"}"#), Script::text("It is Stockholm.")]);
+    /// # let geographer = AgentBuilder::<String, String>::new("geographer").model(model).build();
+    /// let schema = serde_json::json!({"type": "object", "required": ["capital"]});
+    /// // No answer is expected; the form of the answers is.
+    /// let cases = [Case::new("norway", "Norway", ()), Case::new("sweden", "Sweden", ())];
+    /// let report = Eval::new("form", &cases, |country| geographer.run(country)).schema(&schema).at_once(1).await;
+    /// assert_eq!(report.passed(), 1);
+    /// assert!(!report.cases[1].passed);
+    /// # }
+    /// ```
     pub fn schema(self, schema: &Value) -> Self {
         let schema = Schema::new(schema);
         self.scorer("schema", Scorer::Schema(schema))
@@ -155,6 +171,26 @@ impl<'a, A: Agent, E> Eval<'a, A, E> {
     /// missing folder is created; earlier recordings are replaced.
     ///
     /// The run of a case and those of its judges get a [journal](Run::journal) for it.
+    ///
+    /// ```
+    /// use agents::{evals::{Case, Eval}, prelude::*};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let (model, asked) = ScriptedModel::new([Script::text("Oslo")]);
+    /// # let geographer = AgentBuilder::<String, String>::new("geographer").model(model).build();
+    /// # let folder = std::env::temp_dir().join(format!("agents-doc-eval-{}", std::process::id()));
+    /// let cases = [Case::new("norway", "Norway", "Oslo")];
+    /// let eval = || Eval::new("capitals", &cases, |country| geographer.run(country)).exact();
+    /// eval().record(&folder).await;
+    ///
+    /// // In CI, where no model is at hand:
+    /// let report = eval().replay(&folder).await;
+    /// assert_eq!(report.passed(), 1);
+    /// # assert_eq!(asked.count(), 1);
+    /// # std::fs::remove_dir_all(folder)
+    /// # }
+    /// ```
     pub fn record(mut self, folder: impl Into<PathBuf>) -> Self {
         self.models = Models::Record(folder.into());
         self

@@ -10,6 +10,25 @@ use std::{fs, io, ops::AddAssign, path::Path, process::ExitCode};
 const FORMAT: u32 = 1;
 
 /// Results of an eval: a row for each case. Its `Display` output is a table.
+///
+/// ```
+/// use agents::{evals::{Case, Eval}, prelude::*};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let (model, _) = ScriptedModel::new([Script::text("Oslo"), Script::text("Gothenburg")]);
+/// # let geographer = AgentBuilder::<String, String>::new("geographer").model(model).build();
+/// let cases = [Case::new("norway", "Norway", "Oslo"), Case::new("sweden", "Sweden", "Stockholm")];
+/// let report = Eval::new("capitals", &cases, |country| geographer.run(country)).exact().at_once(1).await;
+///
+/// println!("{report}");
+/// assert_eq!((report.passed(), report.cases.len()), (1, 2));
+/// let failed = report.cases.iter().find(|case| !case.passed).unwrap();
+/// assert_eq!(failed.name, "sweden");
+/// assert_eq!(failed.scores[0].by, "exact");
+/// assert_eq!(report.spent().usage.requests, 2);
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {

@@ -76,6 +76,22 @@ struct Line<'a> {
 impl FileJournal {
     /// Opens a journal; a missing file is created.
     ///
+    /// ```
+    /// use agents::journal::{FileJournal, Key};
+    /// # fn main() -> std::io::Result<()> {
+    /// # let path = std::env::temp_dir().join(format!("agents-doc-open-{}", std::process::id()));
+    /// let key = b"at least 16 bytes that nobody else knows";
+    /// let journal = FileJournal::open(&path, key)?;
+    /// assert!(journal.entries().is_empty()); // of a run that is about to begin
+    ///
+    /// // One process has the journal, and whoever has not the key cannot open it.
+    /// assert!(FileJournal::open(&path, key).is_err());
+    /// drop(journal);
+    /// assert!(FileJournal::open(&path, Key::none()).is_err());
+    /// # std::fs::remove_file(path)
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the file cannot be opened, is open already, is not a journal of a format that this version reads, was
     /// written with another key, or was altered.
@@ -112,6 +128,22 @@ impl FileJournal {
 
     /// Returns the number of bytes that were cut off when the journal was opened. They belong to an incomplete
     /// last line, which was never committed.
+    ///
+    /// ```
+    /// use agents::journal::FileJournal;
+    /// use std::{fs::OpenOptions, io::Write};
+    /// # fn main() -> std::io::Result<()> {
+    /// # let path = std::env::temp_dir().join(format!("agents-doc-cut-{}", std::process::id()));
+    /// # let key = b"at least 16 bytes that nobody else knows";
+    /// FileJournal::open(&path, key)?;
+    /// // A machine lost its power while a line was being written:
+    /// OpenOptions::new().append(true).open(&path)?.write_all(b"{\"digest\":\"4b")?;
+    ///
+    /// let journal = FileJournal::open(&path, key)?;
+    /// assert_eq!(journal.cut(), 13);
+    /// # std::fs::remove_file(path)
+    /// # }
+    /// ```
     pub fn cut(&self) -> u64 {
         self.cut
     }
@@ -321,13 +353,19 @@ pub(super) fn written(entries: &[Entry]) -> serde_json::Result<String> {
 /// Reads the run from the text of a journal's file, as `include_str!` returns it. An incomplete last line is left
 /// out.
 ///
-/// ```no_run
+/// ```
 /// use agents::journal::{Key, recorded};
 ///
-/// # fn test() -> Result<(), Box<dyn std::error::Error>> {
-/// # let text = "";
+/// # use agents::{journal::{MemoryJournal, written}, prelude::*, testing::{Script, ScriptedModel}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Oslo")]);
+/// # let geographer = AgentBuilder::<String, String>::new("geographer").model(model).build();
+/// # let journal = MemoryJournal::new();
+/// # geographer.run("Norway").journal(journal.clone()).await?;
+/// # let text = &written(&journal.entries())?;
 /// let run = recorded(text, Key::none())?; // in a test: `include_str!("run.jsonl")`
-/// println!("{} was asked {:?}", run.agent(), run.input::<String>()?);
+/// assert_eq!((run.agent(), run.input::<String>()?.as_str()), ("geographer", "Norway"));
 /// # Ok(())
 /// # }
 /// ```

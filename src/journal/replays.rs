@@ -59,6 +59,23 @@ fn replayed<'a, A: Agent + 'a>(
 /// Writes entries as the text of a journal's file, one fact a line: [`recorded`] reads it again, with
 /// [`Key::none`]. Such a text can be kept beside a test, and compared line by line.
 ///
+/// ```
+/// use agents::{journal::{self, Key, MemoryJournal}, prelude::*};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Oslo")]);
+/// # let geographer = AgentBuilder::<String, String>::new("geographer").model(model).build();
+/// let journal = MemoryJournal::new();
+/// geographer.run("Norway").journal(journal.clone()).await?;
+/// let text = journal::written(&journal.entries())?;
+///
+/// let run = journal::recorded(&text, Key::none())?;
+/// assert_eq!(run.input::<String>()?, "Norway");
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// When an entry cannot be written as JSON.
 pub fn written(entries: &[Entry]) -> serde_json::Result<String> {

@@ -1,13 +1,13 @@
-//! The features in the manifest equal those on the page about them.
+//! The features in the manifests equal those on the pages about them.
 
-use crate::read;
-use std::collections::BTreeMap;
+use crate::{read, root};
+use std::{collections::BTreeMap, fs};
 
-/// Returns the facade's features in the manifest. Each has a mark if it is on by default, and the dependencies that it
-/// switches on.
-fn features() -> BTreeMap<String, (bool, Vec<String>)> {
-    let manifest = read("Cargo.toml");
-    let (_, section) = manifest.split_once("\n[features]\n").unwrap();
+/// Returns the features in a manifest. Each has a mark if it is on by default, and the dependencies that it switches on.
+fn features(manifest: &str) -> BTreeMap<String, (bool, Vec<String>)> {
+    let Some((_, section)) = manifest.split_once("\n[features]\n") else {
+        return BTreeMap::new();
+    };
     let (section, _) = section.split_once("\n\n").unwrap();
     let entries = section.lines().filter(|line| !line.starts_with('#'));
     let mut features: BTreeMap<_, _> = entries
@@ -18,7 +18,7 @@ fn features() -> BTreeMap<String, (bool, Vec<String>)> {
             (name.to_owned(), list)
         })
         .collect();
-    let default = features.remove("default").unwrap();
+    let default = features.remove("default").unwrap_or_default();
     let needed = |list: Vec<String>| {
         let needed = list.iter().filter_map(|part| part.strip_prefix("dep:"));
         needed.map(str::to_owned).collect()
@@ -50,15 +50,9 @@ fn sorted(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
 
 #[test]
 fn every_feature_is_listed() {
-    let features = features();
+    let features = features(&read("Cargo.toml"));
     assert!(features.len() > 5, "{features:?}");
-    let expected: Vec<_> = features
-        .iter()
-        .map(|(name, (is_default, _))| {
-            let default = if *is_default { "yes" } else { "no" };
-            (format!("`{name}`"), default.to_owned())
-        })
-        .collect();
+    let expected = expected(&features);
 
     let page = rows(&read("book/src/features.md"), "# Features");
     let listed = page.iter().map(|row| (row[0].clone(), row[1].clone()));
@@ -70,8 +64,42 @@ fn every_feature_is_listed() {
             assert!(is_named, "{} needs {dependency}", row[0]);
         }
     }
+}
 
-    let docs = rows(&read("src/lib.rs"), "//! # Features");
-    let listed = docs.iter().map(|row| (row[0].clone(), row[2].clone()));
-    assert_eq!(sorted(listed.collect()), expected, "src/lib.rs");
+/// Each front page on docs.rs lists the features of its crate, and items there show the feature that they need.
+#[test]
+fn every_front_page_lists_the_features_of_its_crate() {
+    let mut crates = 0;
+    let folders = fs::read_dir(root()).unwrap();
+    let folders = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let folders = folders.filter(|name| name.starts_with("agents-"));
+    for folder in folders.chain([".".to_owned()]) {
+        let manifest = read(&format!("{folder}/Cargo.toml"));
+        let features = features(&manifest);
+        let page = format!("{folder}/src/lib.rs");
+        if features.is_empty() || !root().join(&page).exists() {
+            continue;
+        }
+        crates += 1;
+        let (of, page) = (page.clone(), read(&page));
+        let docs = rows(&page, "//! # Features");
+        let listed = docs.iter().map(|row| (row[0].clone(), row[2].clone()));
+        assert_eq!(sorted(listed.collect()), expected(&features), "{of}");
+        assert!(
+            page.contains("#![cfg_attr(docsrs, feature(doc_cfg))]"),
+            "{of}"
+        );
+        let metadata = "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]\n";
+        assert!(manifest.contains(metadata), "{folder}/Cargo.toml");
+    }
+    assert!(crates > 10, "{crates}");
+}
+
+/// Returns the name of each feature and whether it is on by default, as a table has them.
+fn expected(features: &BTreeMap<String, (bool, Vec<String>)>) -> Vec<(String, String)> {
+    let cells = features.iter().map(|(name, (is_default, _))| {
+        let default = if *is_default { "yes" } else { "no" };
+        (format!("`{name}`"), default.to_owned())
+    });
+    sorted(cells.collect())
 }

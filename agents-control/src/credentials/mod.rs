@@ -33,15 +33,18 @@ use uuid::Uuid;
 /// If the token server fails, the stored token stays as it is, and the error names the credential. A process asks a server that
 /// fails once in five seconds at most, for each credential.
 ///
-/// ```no_run
+/// ```
 /// use agents_control::{Bundle, ControlPlane, Credentials, SqliteStore};
 /// use agents_core::secret::{SecretOwner, Secrets};
 /// use agents_runtime::FileKeyring;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let store = SqliteStore::open("agents.db").await?;
-/// let credentials = Credentials::open(&store, FileKeyring::open("agents.db.keys")?);
+/// # let folder = std::env::temp_dir().join(format!("agents-doc-credentials-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let keys = folder.join("agents.db.keys");
+/// let store = SqliteStore::in_memory().await?; // or `SqliteStore::open("agents.db").await?`
+/// let credentials = Credentials::open(&store, FileKeyring::open(&keys)?);
 /// let acme = SecretOwner::Org { org_id: "acme".to_owned() };
 /// credentials.put(&acme, "openai", "sk-1").await?;
 /// let bundle = Bundle::new("at-1", "https://auth.example.com/token").refresh_token("rt-1");
@@ -50,6 +53,7 @@ use uuid::Uuid;
 /// let control = ControlPlane::open(&store).secrets(credentials.clone());
 /// assert!(credentials.find(&acme, "anthropic").await?.is_some());
 /// # let _ = control;
+/// # std::fs::remove_dir_all(folder)?;
 /// # Ok(())
 /// # }
 /// ```

@@ -50,6 +50,17 @@ impl Tier {
 }
 
 /// Right to override the global profile of a purpose.
+///
+/// ```
+/// use agents_control::{ModelProfile, OverrideClass, PurposeKey::{Detection, Reasoning}};
+///
+/// // Without a word of the global profile, the purpose decides.
+/// assert_eq!(OverrideClass::of(&Detection), OverrideClass::Locked);
+/// assert_eq!(OverrideClass::of(&Reasoning), OverrideClass::OperatorAllowed);
+///
+/// let open = ModelProfile::global(Reasoning).model("mine", "large").override_class(OverrideClass::Open);
+/// assert_eq!(open.override_class, Some(OverrideClass::Open));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OverrideClass {
@@ -122,6 +133,13 @@ impl RateLimit {
 }
 
 /// Creates a rate limit of this many calls a minute.
+///
+/// ```
+/// use agents_control::{RateLimit, per_minute};
+/// use std::time::Duration;
+///
+/// assert_eq!(per_minute(60), RateLimit::new(60, Duration::from_secs(60)));
+/// ```
 pub fn per_minute(calls: u32) -> RateLimit {
     RateLimit::new(calls, Duration::from_secs(60))
 }

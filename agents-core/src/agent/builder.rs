@@ -176,6 +176,21 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Turns lenient reading off: arguments and answers are read as strict JSON and nothing is
     /// repaired.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, asked) = ScriptedModel::new([Script::text("Sure! `42`"), Script::text("42")]);
+    /// let adder = AgentBuilder::<String, u32>::new("adder").strict().model(model).build();
+    /// // An answer with words around it does not fit, so the model is asked again.
+    /// assert_eq!(adder.run("17 + 25").await?, 42);
+    /// # assert_eq!(asked.count(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn strict(mut self) -> Self {
         self.agent.definition.strict = true;
         self
@@ -475,6 +490,28 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     ///
     /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run. When a run ends, the agent
     /// may still work in a spawned task of it. Only the callbacks of the run get the calls that are cut off then.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::{Agent, AgentBuilder};
+    /// use std::sync::Mutex;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let weather = FnTool::new("weather", "Tells the weather.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("rain") });
+    /// # let (model, _) = ScriptedModel::new([Script::call("weather", r#"{"city": "Bergen",}"#), Script::text("Rain.")]);
+    /// let log = Mutex::new(Vec::new());
+    /// let guide = AgentBuilder::<String, String>::new("guide")
+    ///     .tool(weather)
+    ///     .model(model)
+    ///     .on_tool_use(|tool, args, result| log.lock().unwrap().push(format!("{tool} {args}: {}", result.is_ok())))
+    ///     .build();
+    /// guide.run("Bergen?").await?;
+    /// assert_eq!(*log.lock().unwrap(), [r#"weather {"city":"Bergen"}: true"#]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn on_tool_use(
         mut self,
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorRecord>) + Send + Sync + 'a,

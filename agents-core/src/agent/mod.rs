@@ -2,6 +2,23 @@
 //!
 //! [`Agent`] is the trait. [`AgentBuilder`] makes a [`ModelAgent`], which a model drives. A [`Skill`] is
 //! one of the ways in which an agent can answer.
+//!
+//! ```
+//! # use agents_core as agents;
+//! use agents::{Agent, AgentBuilder};
+//! # use agents::testing::{Script, ScriptedModel};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), agents::Error> {
+//! # let (model, _) = ScriptedModel::new([Script::text("42"), Script::text("7")]);
+//! let adder = AgentBuilder::<String, u32>::new("adder").prompt("Add.").model(model).build();
+//! // A run is awaited for its answer, or for its outcome: the answer with everything else that is known.
+//! assert_eq!(adder.run("17 + 25").await?, 42);
+//! let outcome = adder.run("3 + 4").outcome().await?;
+//! assert_eq!((outcome.result?, outcome.usage.requests), (7, 1));
+//! # Ok(())
+//! # }
+//! ```
 
 mod builder;
 mod chat;

@@ -39,6 +39,22 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     ///
     /// This handler is asked before the tool's own handler, and after the one that [`on_error_of`](Self::on_error_of)
     /// sets for a single tool.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, recovery::*, tool::ToolSet};
+    ///
+    /// # fn triage(github: ToolSet) -> agents::agent::ModelAgent<'static, String, String> {
+    /// AgentBuilder::<String, String>::new("triage")
+    ///     .prompt("You sort issues.")
+    ///     .tools(github)
+    ///     .on_error_of_named("github_*", |error, _| match error {
+    ///         CallError::Execution(_) => Some(retry::<Execution>().or(feedback("GitHub does not answer, go on without it")).into()),
+    ///         _ => None,
+    ///     })
+    ///     .build()
+    /// # }
+    /// ```
     pub fn on_error_of_named(
         mut self,
         pattern: impl Into<Pattern>,

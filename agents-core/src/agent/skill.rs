@@ -94,6 +94,27 @@ impl<'a, I, O> Skill<'a, I, O> {
 
     /// Restricts the skill to inputs for which `when` returns `true`. Skills with a condition are tried first, in
     /// order.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, agent::Skill};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, asked) = ScriptedModel::new([Script::text("From 900 euros.")]);
+    /// // A greeting needs no model; everything else gets one.
+    /// let greet = Skill::native("greet", "Greets.", |_| async { Ok("Good morning.".to_owned()) });
+    /// let clerk = AgentBuilder::<String, String>::new("clerk")
+    ///     .skill(greet.when(|said: &String| said.starts_with("Hello")))
+    ///     .skill(Skill::model("answer", "Answers questions."))
+    ///     .model(model)
+    ///     .build();
+    /// assert_eq!(clerk.run("Hello!").await?, "Good morning.");
+    /// # assert_eq!(asked.count(), 0);
+    /// assert_eq!(clerk.run("What does a lathe cost?").await?, "From 900 euros.");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn when(mut self, when: impl Fn(&I) -> bool + Send + Sync + 'a) -> Self {
         self.when = Some(Arc::new(when));

@@ -2,6 +2,29 @@
 //!
 //! [`ToolError`] is the error of *one call*. The enum is exhaustive, so that recovery can match on it. [`Error`] is the
 //! error of an *agent*. The type is opaque, with a [`kind`](Error::kind) to branch on and a chain of context.
+//!
+//! ```
+//! # use agents_core as agents;
+//! use agents::{Agent, AgentBuilder, Budget, Code, Effects, ErrorKind, tool::FnTool};
+//! # use agents::testing::{Script, ScriptedModel};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), agents::Error> {
+//! # let schema = serde_json::json!({"type": "object"});
+//! # let (model, _) = ScriptedModel::always(Script::call("look", "{}"));
+//! let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async {
+//!     Err::<String, _>(std::io::Error::other("it is dark"))
+//! });
+//! let watcher = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+//! let outcome = watcher.run("What is there?").budget(Budget::new().max_turns(1)).outcome().await?;
+//!
+//! // The call has failed, as its receipt tells. The agent had no other turn in which its model could react.
+//! let receipt = outcome.outputs.receipts().next().unwrap();
+//! assert_eq!(receipt.error.as_ref().unwrap().code, Code::Unknown);
+//! assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
+//! # Ok(())
+//! # }
+//! ```
 
 mod any_error;
 mod cause;

@@ -43,6 +43,16 @@ pub(super) fn push(collected: impl FnOnce() -> Collected) -> Option<u32> {
 }
 
 /// Returns `true` if a JSON value is only a reference to an attachment.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::is_reference;
+/// use serde_json::json;
+///
+/// // In the place of an image, the JSON that a model is shown names the attachment.
+/// assert!(is_reference(&json!({"type": "image/png", "attachment": 0})));
+/// assert!(!is_reference(&json!({"type": "image/png", "data": "iVBORw0KGgo="})));
+/// ```
 pub fn is_reference(value: &Value) -> bool {
     let is_part = |(name, value): (&String, &Value)| match &**name {
         "type" | "name" => value.is_string(),

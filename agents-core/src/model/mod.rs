@@ -6,6 +6,23 @@
 //!
 //! The history grows and is never rewritten, so a client can keep the messages that it has already
 //! encoded: see [`History::wire`]. A conversation that is shortened is another history.
+//!
+//! ```
+//! # use agents_core as agents;
+//! use agents::model::{History, Message, Model, Request};
+//! # use agents::testing::{Script, ScriptedModel};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), agents::model::ModelError> {
+//! # let (model, _) = ScriptedModel::new([Script::text("Light scatters.")]);
+//! // A model without an agent:
+//! let mut history = History::new();
+//! history.push(Message::User { content: "Why is the sky blue?".into() });
+//! let reply = model.chat(Request::new(&history)).await?;
+//! assert_eq!(reply.content, "Light scatters.");
+//! # Ok(())
+//! # }
+//! ```
 
 mod capabilities;
 mod error;

@@ -200,6 +200,15 @@ pub fn plain(message: &Message) -> (&'static str, Cow<'_, str>) {
 }
 
 /// Formats a text followed by tool calls, one per line.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{ToolCall, prompted::with_calls};
+///
+/// let call = ToolCall { id: "1".into(), name: "weather".into(), arguments: r#"{"city": "Rome"}"#.into() };
+/// let text = "Let me look.\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Rome\"}}";
+/// assert_eq!(with_calls("Let me look.", &[call]), text);
+/// ```
 pub fn with_calls<'a>(content: &'a str, calls: &[ToolCall]) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(content);
     for call in calls {
@@ -234,6 +243,15 @@ pub(crate) fn result_text(name: &str, content: &str) -> String {
 }
 
 /// Returns `true` if these arguments are a single JSON object.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::prompted::is_object;
+///
+/// assert!(is_object(r#" {"city": "Rome"}"#));
+/// assert!(!is_object(r#"{"city": "Rome"} {}"#)); // two of them
+/// assert!(!is_object(r#"{"city": "Rome""#));
+/// ```
 pub fn is_object(arguments: &str) -> bool {
     arguments.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(arguments).is_ok()
 }

@@ -265,6 +265,19 @@ impl Approval {
 }
 
 /// Decision of an approver, with the name of its author if that is known; [`Approval::by`] creates one.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{run::{Approval, ApprovalDecision}, tool::Risk};
+///
+/// // Ada may approve what does little harm. If her arguments make the risk higher, the call asks again.
+/// let decision = Approval::Approve.by("ada").at_most(Risk::Low);
+/// assert_eq!(decision.by.as_deref(), Some("ada"));
+///
+/// // A decision of nobody in particular, without a bound.
+/// let decision = ApprovalDecision::from(Approval::deny("not at night"));
+/// assert_eq!((decision.by, decision.at_most), (None, None));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalDecision {

@@ -43,6 +43,18 @@ pub struct Steering {
 }
 
 /// Instruction of a person to the agent of a run that goes on.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Instruction, Steering};
+///
+/// let steering = Steering::new();
+/// steering.say("Focus on the tests."); // by nobody in particular
+/// steering.say(Instruction::new("Leave the lock file.").by("ada").with_id("note-7"));
+///
+/// let told = steering.left_over();
+/// assert_eq!(told[1].by.as_deref(), Some("ada"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Instruction {

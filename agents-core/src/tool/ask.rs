@@ -54,7 +54,8 @@ pub struct Ask<T> {
     answers: PhantomData<fn() -> T>,
 }
 
-/// Form of the answers to a question: their schema, the default and the time to answer.
+/// Form of the answers to a question: their schema, the default and the time to answer. [`read`](AnswerForm::read) has an
+/// example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AnswerForm {

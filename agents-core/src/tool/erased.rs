@@ -59,6 +59,22 @@ impl fmt::Debug for ErrorType {
 ///
 /// Every [`Tool`] is one, and so are [`FnTool`](super::FnTool) and delegates. Programs ask it for its
 /// [`spec`](DynTool::spec).
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Effects, tool::{DynTool, FnTool}};
+///
+/// /// Lists what the tools may change, for a page about an agent.
+/// fn writers(tools: &[&dyn DynTool]) -> Vec<String> {
+///     let specs = tools.iter().map(|tool| tool.spec());
+///     specs.filter(|spec| spec.effects == Effects::Writes).map(|spec| spec.name.to_string()).collect()
+/// }
+///
+/// let schema = serde_json::json!({"type": "object"});
+/// let look = FnTool::new("look", "Looks.", Effects::Reads, schema.clone(), |_, _| async { Ok::<_, std::io::Error>("dark") });
+/// let pay = FnTool::new("pay", "Pays.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>("paid") });
+/// assert_eq!(writers(&[&look, &pay]), ["pay"]);
+/// ```
 // The hidden methods are for the engine. A program that calls tools itself would leave out what the engine checks.
 #[async_trait]
 pub trait DynTool: Send + Sync + 'static {

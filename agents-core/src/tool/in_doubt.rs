@@ -40,6 +40,22 @@ pub enum InDoubt<T> {
 }
 
 /// Creates the outcome of an interrupted execution that took effect, with this output.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::{InDoubt, done, not_done, unknown};
+///
+/// /// What the bank knows of a transfer says what became of the call that was cut off.
+/// fn found(status: Option<&str>) -> InDoubt<String> {
+///     match status {
+///         Some("booked") => done("the transfer is booked".to_owned()),
+///         Some("rejected") => not_done(),
+///         _ => unknown(), // a person is asked
+///     }
+/// }
+/// assert_eq!(found(Some("rejected")), InDoubt::NotDone);
+/// assert_eq!(found(None), InDoubt::Unknown);
+/// ```
 pub fn done<T>(output: T) -> InDoubt<T> {
     InDoubt::Done(output)
 }

@@ -3,6 +3,26 @@
 //! `tool!` implements [`Tool`]; a run holds tools as [`DynTool`]. A [`ToolSet`] holds the tools that an agent may
 //! call. [`FnTool`] makes a tool from a closure at run time. A [`ToolSource`] lists its tools when an agent begins its
 //! work. A [`Registry`] holds several versions of tools, from which agents pick theirs.
+//!
+//! ```
+//! # use agents_core as agents;
+//! use agents::{Agent, AgentBuilder, Effects, tool::FnTool};
+//! # use agents::testing::{Script, ScriptedModel};
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), agents::Error> {
+//! // What `#[tool]` writes, by hand:
+//! let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+//! let weather = FnTool::new("weather", "Tells the weather.", Effects::Reads, schema, |args, _| async move {
+//!     Ok::<_, std::io::Error>(format!("It rains in {}.", args["city"].as_str().unwrap_or_default()))
+//! });
+//! # let (model, _) = ScriptedModel::new([Script::call("weather", r#"{"city": "Bergen"}"#), Script::text("Take an umbrella.")]);
+//! let guide = AgentBuilder::<String, String>::new("guide").tool(weather).model(model).build();
+//! assert_eq!(guide.run("I go to Bergen.").await?, "Take an umbrella.");
+//! # Ok(())
+//! # }
+//! ```
 
 mod alias;
 mod approval;

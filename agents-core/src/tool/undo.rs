@@ -93,6 +93,22 @@ impl Undone {
 /// Output of an earlier call, as it was stored; [`read`](StoredOutput::read) returns the value.
 ///
 /// See [`Tool::undo`](super::Tool::undo).
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Json, tool::StoredOutput};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Changed { previous: String }
+///
+/// let output = StoredOutput::<Changed>::new(Json::parse(r#"{"previous": "new"}"#)?);
+/// assert_eq!(output.read()?.previous, "new");
+///
+/// // The type has changed since the call: its author is told the field, and the call stays as it is.
+/// let error = StoredOutput::<Changed>::new(Json::parse(r#"{"old": "new"}"#)?).read().err().unwrap();
+/// assert!(error.to_string().contains("previous"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct StoredOutput<T> {
     json: Json,
     of: PhantomData<fn() -> T>,

@@ -81,6 +81,26 @@ pub async fn ask<F: Format>(
 
 /// Sends a request, and reads the JSON document of the response.
 ///
+/// ```
+/// use agents_http::{Address, Headers, Limits, Server, Words, get_json};
+/// # use agents_http::testing;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Models { models: Vec<String> }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let scripted = testing::Server::plays([testing::Answer::json(200, r#"{"models": ["small", "large"]}"#)]).await;
+/// # let address = &scripted.url;
+/// let server = Server::new(Address::parse(address, None)?, &Headers::default())?;
+/// let endpoint = server.endpoint("v1/models")?;
+/// let words = Words { model: "small", url: "`.base_url(..)`", key: "set `.api_key(..)`" };
+/// let found: Models = get_json(server.get(&endpoint), &Limits::default(), &words).await?;
+/// assert_eq!(found.models, ["small", "large"]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// When the server cannot be reached, refuses the request, breaks off, or sends no such document.
 pub async fn get_json<T: DeserializeOwned>(

@@ -311,6 +311,14 @@ fn nested_text(body: &[u8], nested: u8) -> Option<String> {
 
 /// Returns the start of a body, short enough for a message. A shortened text ends with `…`, by which the masker
 /// recognises the beginning of a secret.
+///
+/// ```
+/// use agents_http::excerpt;
+///
+/// assert_eq!(excerpt(b"bad\n  gateway"), "bad gateway");
+/// assert_eq!(excerpt(b""), "(nothing)");
+/// assert!(excerpt(&b"word ".repeat(100)).ends_with('…'));
+/// ```
 pub fn excerpt(body: &[u8]) -> String {
     const MAX_CHARS: usize = 160;
     let text = String::from_utf8_lossy(body);

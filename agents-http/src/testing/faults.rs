@@ -1,17 +1,4 @@
 //! A server that speaks Chat Completions, and plays the faults of the Failover Bench by the name of the model.
-//!
-//! ```
-//! use agents_http::testing::{Fault, Faults};
-//!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() {
-//! // A client asks this model at this URL; waits take a twentieth of their time.
-//! let faults = Faults::start(0.05).await;
-//! let (url, model) = (faults.url(), Fault::StreamCut.model());
-//! assert_eq!(faults.attempts(model).len(), 0);
-//! # let _ = url;
-//! # }
-//! ```
 
 #![allow(clippy::unwrap_used)]
 
@@ -135,6 +122,19 @@ pub struct Attempt {
 }
 
 /// A running server that plays faults, and its record of the requests.
+///
+/// ```
+/// use agents_http::testing::{Fault, Faults};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// // A client asks this model at this URL; waits take a twentieth of their time.
+/// let faults = Faults::start(0.05).await;
+/// let (url, model) = (faults.url(), Fault::StreamCut.model());
+/// assert_eq!(faults.attempts(model).len(), 0);
+/// # let _ = url;
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Faults {
     address: String,

@@ -1,20 +1,5 @@
 //! A scripted server sends given bytes in given pieces, with pauses and cuts. It implements only as much HTTP as
 //! tests of clients need, and records the requests.
-//!
-//! ```
-//! use agents_http::{Address, Headers, Limits, Server, testing};
-//!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let scripted = testing::Server::plays([testing::Answer::json(200, "{}")]).await;
-//! let server = Server::new(Address::parse(&scripted.url, None)?, &Headers::default())?;
-//! let endpoint = server.endpoint("v1/models")?;
-//! let response = server.get(&endpoint).send(&Limits::default()).await?;
-//! assert_eq!(response.status(), 200);
-//! assert!(scripted.seen()[0].head.starts_with("GET /v1/models HTTP/1.1"));
-//! # Ok(())
-//! # }
-//! ```
 
 #![allow(clippy::unwrap_used)]
 
@@ -144,6 +129,21 @@ pub(super) fn chunk(piece: &[u8]) -> Vec<u8> {
 }
 
 /// A running test server, and the requests that it has recorded.
+///
+/// ```
+/// use agents_http::{Address, Headers, Limits, Server, testing};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let scripted = testing::Server::plays([testing::Answer::json(200, "{}")]).await;
+/// let server = Server::new(Address::parse(&scripted.url, None)?, &Headers::default())?;
+/// let endpoint = server.endpoint("v1/models")?;
+/// let response = server.get(&endpoint).send(&Limits::default()).await?;
+/// assert_eq!(response.status(), 200);
+/// assert!(scripted.seen()[0].head.starts_with("GET /v1/models HTTP/1.1"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Server {
     /// Address of the server: `http://127.0.0.1:PORT`.

@@ -85,6 +85,17 @@ pub fn stdio<A: Into<String>>(
 }
 
 /// Describes a server that is reached by streamable HTTP at this URL. HTTPS needs the feature `tls`.
+///
+/// ```
+/// use agents_mcp::{self as mcp, Mcp};
+///
+/// static TRACKER: Mcp = mcp::lazy(|scope| {
+///     mcp::http("http://localhost:8000/mcp")
+///         .named("tracker")
+///         .header("x-tenant", scope.tenant_id())
+/// });
+/// # let _ = &TRACKER;
+/// ```
 #[cfg(feature = "http")]
 pub fn http(url: impl Into<String>) -> Server {
     Server::new(Reached::Url(Url {
@@ -203,6 +214,15 @@ impl Server {
     /// afterwards is not offered and not called until it is [admitted](super::Mcp::admit).
     ///
     /// [`ListedTool::digest`]: super::ListedTool::digest
+    ///
+    /// ```
+    /// use agents_mcp as mcp;
+    ///
+    /// // Printed once, by `Mcp::tools`, after somebody has read the description of the tool:
+    /// let digest = "5c1d7c1e0a5b4f0e9d0b8c6a2f3e4d5c";
+    /// let tracker = mcp::stdio("github-mcp-server", ["stdio"]).pin("github_create_issue", digest);
+    /// # let _ = tracker;
+    /// ```
     pub fn pin(mut self, tool: impl Into<String>, digest: impl Into<String>) -> Self {
         self.pins.insert(tool.into(), digest.into());
         self

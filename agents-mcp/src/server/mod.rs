@@ -38,6 +38,36 @@ type Caller = ModelAgent<'static, String, String>;
 type Place = Box<dyn FnOnce(Member<Caller>) -> Member<Caller> + Send>;
 
 /// Tools and agents that are offered to MCP hosts; [`serve`] creates it.
+///
+/// ```
+/// use agents::prelude::*;
+/// use agents_mcp as mcp;
+///
+/// /// Pays a bill.
+/// #[agents::tool(writes, approval = always)]
+/// async fn pay(
+///     /// Amount in cents.
+///     cents: u32,
+/// ) -> String {
+///     format!("{cents} cents are paid")
+/// }
+///
+/// /// You answer questions about bills.
+/// #[agent]
+/// async fn clerk(question: String) -> String;
+///
+/// # fn main() {
+/// let server = mcp::serve()
+///     .named("office")
+///     .instructions("Ask the clerk first.")
+///     .tool(Pay)
+///     .agent(Clerk)
+///     .scope("acme")
+///     .budget(Budget::new().max_turns(20))
+///     .approval_at("https://agents.example.com/approvals");
+/// # let _ = server;
+/// # }
+/// ```
 #[must_use = "nothing is served until `.stdio().await` or `.http()`"]
 pub struct Serve {
     tools: ToolSet,
@@ -224,6 +254,37 @@ impl Serve {
 
     /// Serves a host on these streams, until the input ends.
     ///
+    /// ```
+    /// use agents_mcp as mcp;
+    /// use rmcp::{ServiceExt, model::CallToolRequestParams};
+    ///
+    /// /// Adds two numbers.
+    /// #[agents::tool(none)]
+    /// async fn add(
+    ///     /// The first.
+    ///     a: i64,
+    ///     /// The second.
+    ///     b: i64,
+    /// ) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // Both ends of a pipe in this process, as in a test.
+    /// let (ours, theirs) = tokio::io::duplex(1 << 16);
+    /// let (input, output) = tokio::io::split(ours);
+    /// tokio::spawn(mcp::serve().named("calculator").tool(Add).on(input, output));
+    ///
+    /// let host = ().serve(tokio::io::split(theirs)).await?;
+    /// let numbers = serde_json::json!({"a": 17, "b": 25});
+    /// let call = CallToolRequestParams::new("add").with_arguments(numbers.as_object().unwrap().clone());
+    /// let result = host.call_tool(call).await?;
+    /// assert_eq!(result.content[0].as_text().unwrap().text, "42");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the host breaks the handshake off.
     pub async fn on(
@@ -286,6 +347,24 @@ mod http {
         /// It answers requests to this machine only (`localhost`, `127.0.0.1`, `::1`). Of web pages it answers those that
         /// come from this machine themselves. It asks nobody who they are. To open it to others, put a layer before it that
         /// does, and change the `config` of the service.
+        ///
+        /// ```
+        /// use agents_mcp as mcp;
+        /// # /// Adds two numbers.
+        /// # #[agents::tool(none)]
+        /// # async fn add(
+        /// #     /// The first.
+        /// #     a: i64,
+        /// #     /// The second.
+        /// #     b: i64,
+        /// # ) -> i64 {
+        /// #     a + b
+        /// # }
+        ///
+        /// # fn main() {
+        /// let app: axum::Router = axum::Router::new().nest_service("/mcp", mcp::serve().tool(Add).http());
+        /// # }
+        /// ```
         pub fn http(self) -> HttpService {
             let handler = self.into_handler();
             let mut config = StreamableHttpServerConfig::default().enforce_origin_validation();

@@ -46,6 +46,19 @@ pub struct Failures {
 }
 
 /// Choice of clusters. The default chooses all of them. A cluster is chosen if it fits each field that is set.
+///
+/// ```
+/// use agents_core::Severity;
+/// use agents_runtime::{FailureQuery, Principal, Runtime, SqliteStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Runtime::client(SqliteStore::in_memory().await?);
+/// let severe = FailureQuery { severity: Some(Severity::High), ..FailureQuery::default() };
+/// assert!(client.failures().list(&severe, &Principal::operator()).await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailureQuery {
     /// Chooses clusters of this tenant, if set. A principal of a tenant has no others.

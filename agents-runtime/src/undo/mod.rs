@@ -115,10 +115,45 @@ impl Runtime {
     /// before and after, and it is in the audit trail. The tool has to be there in the version that ran. Asking again is
     /// harmless: an effect is undone once.
     ///
-    /// ```no_run
-    /// # async fn undo(runtime: agents_runtime::Runtime, grace: agents_runtime::Principal) -> Result<(), agents_runtime::RuntimeError> {
-    /// let undone = runtime.undo("8c0c1e5e-4f0b-4d3f-9a54-5d3d6dd5a1c7").by(&grace).await?;
-    /// println!("{undone}");
+    /// ```
+    /// use agents::{prelude::*, tool::undone};
+    /// use agents_runtime::{Principal, Runtime, SqliteStore, UndoOutcome};
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// tool! {
+    ///     /// Books a seat.
+    ///     #[tool(writes)]
+    ///     async fn book(
+    ///         /// Seat, such as `12A`.
+    ///         seat: String,
+    ///     ) -> String {
+    ///         format!("the booking of {seat}")
+    ///     }
+    ///
+    ///     undo(booking) => {
+    ///         println!("{booking} is cancelled");
+    ///         Ok::<_, Error>(undone())
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::new([
+    /// #     Script::calls([("book", r#"{"seat": "12A"}"#), ("book", r#"{"seat": "12B"}"#)]), Script::text("Booked."),
+    /// # ]);
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let clerk = runtime.agent(AgentBuilder::<String, String>::new("clerk").tool(Book).build());
+    /// let run = clerk.run("Book 12A and 12B.").start().await?;
+    /// # let stop = tokio_util::sync::CancellationToken::new();
+    /// # runtime.advance(run.id(), &stop).await?;
+    /// // When the run is over:
+    /// let operator = Principal::operator();
+    /// let executions = runtime.as_client().executions(run.id(), &operator).await?;
+    /// let undone = runtime.undo(&*executions[0].execution_id).by(&operator).await?;
+    /// assert_eq!(undone, UndoOutcome::Undone);
+    /// // An effect is undone once.
+    /// let again = runtime.undo(&*executions[0].execution_id).by(&operator).await?;
+    /// assert_eq!(again, UndoOutcome::AlreadyUndone);
     /// # Ok(())
     /// # }
     /// ```
@@ -134,11 +169,41 @@ impl Runtime {
     /// An execution whose tool cannot undo it is passed over. At any other execution that is not undone, such as one
     /// that waits for a decision, the undo stops. Asking again goes on from there.
     ///
-    /// ```no_run
-    /// # async fn undo(runtime: agents_runtime::Runtime, grace: agents_runtime::Principal) -> Result<(), agents_runtime::RuntimeError> {
-    /// for (execution, undone) in runtime.undo_run("0199c1e5-4f0b-7d3f-9a54-5d3d6dd5a1c7").by(&grace).await? {
-    ///     println!("{execution}: {undone}");
-    /// }
+    /// ```
+    /// # use agents::{prelude::*, tool::undone};
+    /// use agents_runtime::{Principal, Runtime, SqliteStore, UndoOutcome};
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// # tool! {
+    /// #     /// Books a seat.
+    /// #     #[tool(writes)]
+    /// #     async fn book(
+    /// #         /// Seat, such as `12A`.
+    /// #         seat: String,
+    /// #     ) -> String {
+    /// #         format!("the booking of {seat}")
+    /// #     }
+    /// #
+    /// #     undo(booking) => {
+    /// #         println!("{booking} is cancelled");
+    /// #         Ok::<_, Error>(undone())
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::new([
+    /// #     Script::calls([("book", r#"{"seat": "12A"}"#), ("book", r#"{"seat": "12B"}"#)]), Script::text("Booked."),
+    /// # ]);
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let clerk = runtime.agent(AgentBuilder::<String, String>::new("clerk").tool(Book).build());
+    /// let run = clerk.run("Book 12A and 12B.").start().await?;
+    /// # let stop = tokio_util::sync::CancellationToken::new();
+    /// # runtime.advance(run.id(), &stop).await?;
+    /// // When the run is over:
+    /// let undone = runtime.undo_run(run.id()).by(&Principal::operator()).await?;
+    /// assert_eq!(undone.len(), 2); // the last booking first
+    /// assert!(undone.iter().all(|(_, outcome)| *outcome == UndoOutcome::Undone));
     /// # Ok(())
     /// # }
     /// ```

@@ -14,6 +14,20 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(15);
 ///
 /// A message is a `POST` to one address, which is never left: redirections are not followed. A status of 2xx means that the
 /// message was taken, within 15 seconds. After 410 (Gone) there is no other try.
+///
+/// ```
+/// use agents_runtime::{HttpDelivery, Webhook, WebhookSecret};
+/// use std::time::Duration;
+///
+/// let secret = WebhookSecret::read("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
+/// let delivery = HttpDelivery::to("http://desk.internal/agents", secret.clone())?
+///     .answers_within(Duration::from_secs(5));
+/// let desk = Webhook::new("desk", delivery); // for `Runtime::webhook`
+///
+/// assert!(HttpDelivery::to("ftp://desk.internal", secret).is_err());
+/// # let _ = desk;
+/// # Ok::<_, agents_runtime::RuntimeError>(())
+/// ```
 #[derive(Clone)]
 pub struct HttpDelivery {
     client: Client,

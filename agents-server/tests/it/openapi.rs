@@ -284,7 +284,7 @@ async fn answers_about_runs_are_as_the_document_says() {
         .await;
     assert!(document.checked.len() >= 27, "{:#?}", document.checked);
 
-    let (house, run) = with_a_doubt("document").await;
+    let (house, run) = with_a_doubt().await;
     let ran = document.get(&house, who, &format!("/api/runs/{run}")).await;
     let execution = ran["executions"][0]["execution_id"].as_str().unwrap();
     let path = format!("/api/runs/{run}/executions/{execution}");

@@ -13,9 +13,7 @@ use agents::{
     testing::{Script, ScriptedModel},
     tool::{FnTool, ToolSpec},
 };
-use agents_runtime::{
-    Action, FileKeyring, Principal, Progress, Roles, RunRef, Runtime, SqliteStore,
-};
+use agents_runtime::{Action, Principal, Progress, Roles, RunRef, Runtime, SqliteStore};
 use agents_store::Timestamp;
 use axum::{
     body::{Body, BodyDataStream},
@@ -195,14 +193,12 @@ async fn what_runs_have_done_is_not_there_for_others_and_needs_its_role() {
 }
 
 /// House of a runtime with an agent that files what it is told, and whose first process has ended in the middle.
-pub(crate) async fn with_a_doubt(name: &str) -> (House, String) {
-    with_a_doubt_for(name, Roles::new()).await
+pub(crate) async fn with_a_doubt() -> (House, String) {
+    with_a_doubt_for(Roles::new()).await
 }
 
 /// House with a doubt, and with these rules about who may settle it.
-pub(crate) async fn with_a_doubt_for(name: &str, roles: Roles) -> (House, String) {
-    let keys = std::env::temp_dir().join(format!("agents-room-{name}-{}.keys", std::process::id()));
-    let _ = std::fs::remove_file(&keys);
+pub(crate) async fn with_a_doubt_for(roles: Roles) -> (House, String) {
     let store = SqliteStore::in_memory().await.unwrap();
     let begun = Arc::new(Semaphore::new(0));
     let filer = |model: ScriptedModel, begun: Arc<Semaphore>| {
@@ -218,9 +214,7 @@ pub(crate) async fn with_a_doubt_for(name: &str, roles: Roles) -> (House, String
             .build()
     };
     let runtime = || {
-        let keys = FileKeyring::open(&keys).unwrap();
         Runtime::open(store.clone())
-            .keyring(keys)
             .roles(roles.clone())
             .grace(Duration::ZERO)
     };
@@ -251,7 +245,7 @@ pub(crate) async fn with_a_doubt_for(name: &str, roles: Roles) -> (House, String
 
 #[tokio::test]
 async fn a_doubt_is_settled_with_a_note_by_whoever_may() {
-    let (house, run) = with_a_doubt("doubt").await;
+    let (house, run) = with_a_doubt().await;
     let path = format!("/runs/{run}");
     let page = house.get("acme/grace", &path).await.body;
     for part in [

@@ -170,7 +170,7 @@ async fn a_run_is_steered_and_undone_by_those_alone_who_may() {
 #[tokio::test]
 async fn a_doubt_is_settled_by_those_alone_who_may() {
     let roles = strict().for_risk(Risk::Low, "clerk");
-    let (house, run) = with_a_doubt_for("usable", roles).await;
+    let (house, run) = with_a_doubt_for(roles).await;
     let path = format!("/runs/{run}");
     let buttons = ["It took effect", "It had no effect"];
     let why = ["`settle` needs the role `settle`, which `carl` has not"];

@@ -52,6 +52,33 @@ use std::{sync::Arc, time::Duration};
 ///   that can be used once is used once.
 /// - **The log is the truth.** The sums of a day can be made anew from it.
 ///
+/// ```
+/// use agents_store::{BudgetKey, ControlStore, Hold, HoldAnswer, Settlement, SqliteStore};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents_store::StoreError> {
+/// let store = SqliteStore::in_memory().await?;
+/// let key = BudgetKey { org_id: "acme".into(), purpose: "reasoning".into(), ..BudgetKey::default() };
+/// let hold = |id: &str| Hold {
+///     id: id.into(),
+///     key: key.clone(),
+///     cap_nanos: Some(1_000_000),
+///     amount_nanos: Some(600_000), // the most that the request can cost
+///     expires_in: Duration::from_secs(60),
+///     ..Hold::default()
+/// };
+/// assert_eq!(store.hold(&hold("1")).await?, HoldAnswer::Held { warns: false });
+/// assert!(matches!(store.hold(&hold("2")).await?, HoldAnswer::CapReached { .. }));
+///
+/// // The request has cost less, so another one has room.
+/// store.settle_hold(&Settlement { id: "1".into(), cost_nanos: Some(100_000), ..Settlement::default() }).await?;
+/// assert!(matches!(store.hold(&hold("3")).await?, HoldAnswer::Held { .. }));
+/// assert_eq!(store.budget(&key).await?.spent_nanos, 100_000);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// A method fails with [`Unavailable`](crate::ErrorKind::Unavailable) if the store cannot be reached or is too busy,
 /// and with [`Failed`](crate::ErrorKind::Failed) if it cannot be read or written for another reason. A method that

@@ -88,6 +88,32 @@ impl<A: Agent> Run<'_, A> {
     }
 
     /// Turns caching off: every call is executed, whatever its tool declares.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{AgentBuilder, testing::{Script, ScriptedModel}};
+    /// use agents::{Agent, Effects, tool::{Cache, FnTool, ToolSpec}};
+    /// use std::sync::{Arc, atomic::{AtomicU32, Ordering::Relaxed}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// let executed = Arc::new(AtomicU32::new(0));
+    /// let counted = executed.clone();
+    /// let spec = ToolSpec::new("rate", "Tells the rate.", Effects::Reads, serde_json::json!({"type": "object"}));
+    /// let rate = FnTool::with_spec(spec.cache(Cache::Forever), move |_, _| {
+    ///     counted.fetch_add(1, Relaxed);
+    ///     async { Ok::<_, std::io::Error>(1.16) }
+    /// });
+    /// # let twice = || [Script::call("rate", "{}"), Script::call("rate", "{}"), Script::text("1.16")];
+    /// # let (model, _) = ScriptedModel::new(twice().into_iter().chain(twice()));
+    /// # let clerk = AgentBuilder::<String, String>::new("clerk").tool(rate).model(model).build();
+    /// // The model asks for the rate twice.
+    /// clerk.run("?").await?;
+    /// assert_eq!(executed.load(Relaxed), 1);
+    /// clerk.run("?").no_cache().await?;
+    /// assert_eq!(executed.load(Relaxed), 1 + 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn no_cache(mut self) -> Self {
         self.settings.executor.caching = Caching::Off;
         self.root()

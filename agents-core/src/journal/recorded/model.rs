@@ -21,6 +21,31 @@ use std::{
 
 /// Model that answers with the replies of a recorded run, created by [`Recorded::model`](super::Recorded::model).
 /// Clones share the replies that are left.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// use agents::{ErrorKind, journal::{MemoryJournal, Recorded}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Oslo")]);
+/// # let geographer = AgentBuilder::<String, String>::new("geographer").build();
+/// # let journal = MemoryJournal::new();
+/// # geographer.run("Norway").model(model).journal(journal.clone()).await?;
+/// let recorded = Recorded::of(journal.entries())?;
+/// let model = recorded.model();
+/// assert_eq!(model.left(), 1);
+/// assert_eq!(geographer.run("Norway").model(model.clone()).await?, "Oslo");
+/// assert_eq!(model.left(), 0);
+///
+/// // What was not asked then has no answer now.
+/// let model = recorded.model();
+/// let error = geographer.run("Sweden").model(model.clone()).await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Replay);
+/// println!("{}", model.difference().unwrap());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct RecordedModel(Arc<Reader>);
 

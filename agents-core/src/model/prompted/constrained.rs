@@ -169,6 +169,14 @@ pub fn read_constrained(text: &str) -> Option<Constrained> {
 
 /// Formats an earlier answer as the grammar of [`constrained`] prescribes it, so that the conversation shows the model
 /// only that form.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::prompted::answer_text;
+///
+/// assert_eq!(answer_text("It is sunny."), r#"{"answer": "It is sunny."}"#);
+/// assert_eq!(answer_text(r#"{"sky": "blue"}"#), r#"{"answer": {"sky": "blue"}}"#);
+/// ```
 pub fn answer_text(content: &str) -> String {
     let given = content.trim_start().starts_with(['{', '[']);
     match serde_json::from_str::<&RawValue>(content) {

@@ -18,6 +18,19 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 type Checked = Arc<dyn ControlStore>;
 
 /// Promise of a [`ControlStore`](crate::ControlStore), and the check of it.
+///
+/// ```
+/// use agents_store::{SqliteStore, conformance::CONTROL_CASES};
+/// use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// for case in CONTROL_CASES {
+///     println!("{}", case.name);
+///     case.check(Arc::new(SqliteStore::in_memory().await.unwrap())).await;
+/// }
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ControlCase {
     /// Promise that the case checks, as the name of a function.

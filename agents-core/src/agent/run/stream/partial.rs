@@ -59,6 +59,31 @@ impl<'a, O: Serialize + DeserializeOwned + JsonSchema + 'static> RunStream<'a, O
 ///
 /// A string that is still being written goes as far as the text. A number that may go on, and a field that does not fit
 /// yet, are left out.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(schemars::JsonSchema, Serialize, Deserialize)]
+/// # struct Recipe { title: String, steps: Vec<String> }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text(r#"{"title": "Tea", "steps": ["boil", "pour"]}"#)]);
+/// # let cook = AgentBuilder::<String, Recipe>::new("cook").model(model).build();
+/// let mut partials = cook.run("Tea?").stream().partials();
+/// let mut last = None;
+/// while let Some(recipe) = partials.next().await {
+///     if let Some(title) = recipe.field::<String>("title") {
+///         println!("{title}{}", if recipe.open() == Some("title") { ".." } else { "" });
+///     }
+///     last = Some(recipe);
+/// }
+/// let last = last.expect("an answer was written");
+/// assert!(last.is_complete());
+/// assert_eq!(last.value().unwrap().steps, ["boil", "pour"]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Partial<O> {
     json: String,
     open: Option<String>,
