@@ -10,6 +10,7 @@ use crate::{
     panics::guarded,
     run::ToolEnvelope,
     secret::references,
+    shared::Shared,
     tool::{Prepared, SharedTool, ToolContext},
 };
 use futures_util::future::BoxFuture;
@@ -265,7 +266,7 @@ impl CallSite<'_> {
             approved: false,
             answer: None,
             watch: None,
-            execution: Arc::default(),
+            execution: Shared::default(),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::{
     model::{Content, Message},
     observe::spans,
     run::Limit,
+    shared::Shared,
     tool::ToolSpec,
 };
 use serde_json::Value;
@@ -158,7 +159,7 @@ async fn paused(cx: &RunContext) {
         .as_ref()
         .filter(|one| one.is_paused())
     {
-        let _still = cx.watch().map(Stopwatch::stand_still);
+        let _still = cx.watch().map(Shared::stand_still);
         steering.going().await;
     }
 }
