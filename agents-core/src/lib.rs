@@ -67,6 +67,7 @@ pub mod rt;
 pub mod run;
 mod scope;
 pub mod secret;
+mod shared;
 pub mod team;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

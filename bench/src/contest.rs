@@ -184,8 +184,8 @@ pub fn turns(name: &str, title: &str, contest: &Contest, port: usize) -> Table {
         unit: "microseconds".into(),
         method: format!(
             "CPU time, user and system, of a process that runs an agent with one tool against a model on the loopback \
-             interface that answers at once, for each request; one worker thread on one core, the model on the other; \
-             the best of {rounds} rounds."
+             interface that answers after a millisecond, for each request; one worker thread on one core, the model on \
+             the other; the best of {rounds} rounds."
         ),
         logarithmic: false,
         less: true,

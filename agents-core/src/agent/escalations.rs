@@ -15,6 +15,7 @@ use crate::{
     journal::MOST_MODELS,
     panics::guarded,
     run::Stop,
+    shared::Shared,
     tool::nearest,
 };
 use futures_util::future::BoxFuture;
@@ -51,7 +52,7 @@ enum Left<I, O> {
 /// is dropped and the replacement begins.
 pub(crate) async fn attend<'a, I: Data, O: Data>(
     cx: &RunContext,
-    inbox: &Arc<Inbox>,
+    inbox: &Shared<Inbox>,
     agent: &impl HandlingAgent<I, O>,
     carry_out: impl Fn(Option<Instead<I, O>>) -> BoxFuture<'a, Result<O, Error>>,
 ) -> Result<O, Error> {

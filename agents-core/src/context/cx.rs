@@ -7,6 +7,7 @@ use crate::{
     place::{Placement, TeamPlace},
     run::{Cost, Limit, Timestamp},
     secret::{Masker, Secret, SecretError, resolve},
+    shared::Shared,
     tool::Scope,
 };
 use async_trait::async_trait;
@@ -57,35 +58,35 @@ tokio::task_local! {
 #[derive(Clone)]
 pub struct RunContext {
     pub(crate) node: Arc<Node>,
-    pub(crate) root: Arc<Root>,
+    pub(crate) root: Shared<Root>,
     /// Call or answer of the agent within which this place is; `None` outside of calls and answers.
     pub(crate) within: Option<Within>,
     /// Model of the agent that runs here. It is for agents below that bring no model of their own.
     model: Option<Arc<dyn Model>>,
     /// Repair for which the agent here was asked; `None` if it is no repair agent.
-    repair: Option<Arc<RepairScope>>,
+    repair: Option<Shared<RepairScope>>,
     /// Innermost repair around this place, however deep the place is within it.
-    enclosing_repair: Option<Arc<RepairScope>>,
+    enclosing_repair: Option<Shared<RepairScope>>,
     /// Innermost deadline that applies to this place, if there is one.
-    watch: Option<Arc<Stopwatch>>,
+    watch: Option<Shared<Stopwatch>>,
     /// Inbox of the agents to which escalations raised here go.
-    inbox: Option<Arc<Inbox>>,
+    inbox: Option<Shared<Inbox>>,
     /// Is `true` if the topmost agent to which escalations raised here go was run by plain code, and not by another
     /// agent.
     from_code: bool,
     /// Place in a team of the agent that works here. It does not apply to agents that this agent runs.
     place: Option<TeamPlace>,
     /// Conversation that was handed to the agent here.
-    handover: Option<Arc<Handover>>,
+    handover: Option<Shared<Handover>>,
     /// Conversation that the agent here hands to the agent that it runs next, together with its place in a team.
-    handing: Option<Arc<Handover>>,
+    handing: Option<Shared<Handover>>,
     /// `tracing` span of this place. Work of this place that goes on in another task, outside of any span, is put into
     /// it.
     span: Span,
 }
 
 impl RunContext {
-    pub(crate) fn root(root: Arc<Root>) -> Self {
+    pub(crate) fn root(root: Shared<Root>) -> Self {
         let Settings { model, watch, .. } = &root.settings;
         Self {
             node: root.node.clone(),
@@ -162,7 +163,7 @@ impl RunContext {
     /// Returns this place for an agent that takes over the conversation, and with it the place in a team.
     pub(crate) fn handing(&self, handover: Handover) -> Self {
         Self {
-            handing: Some(Arc::new(handover)),
+            handing: Some(Shared::new(handover)),
             ..self.clone()
         }
     }
@@ -225,14 +226,14 @@ impl RunContext {
 
     /// Returns this place for an agent with a place in a team. `allowed` is the time of the call, if a call asks the
     /// agent.
-    pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Self {
+    pub(crate) fn placed(&self, placement: &Shared<Placement>, allowed: Option<Duration>) -> Self {
         let place = match &self.place {
             None => TeamPlace {
                 placement: placement.clone(),
                 allowed,
             },
             Some(outer) => TeamPlace {
-                placement: Arc::new(placement.within(&outer.placement)),
+                placement: Shared::new(placement.within(&outer.placement)),
                 allowed: outer.allowed.or(allowed),
             },
         };
@@ -256,7 +257,7 @@ impl RunContext {
     }
 
     /// Returns this place within a deadline, if `watch` holds one.
-    pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Self {
+    pub(crate) fn timed(&self, watch: Option<&Shared<Stopwatch>>) -> Self {
         self.driven(None, watch)
     }
 
@@ -264,7 +265,7 @@ impl RunContext {
     pub(crate) fn driven(
         &self,
         model: Option<&Arc<dyn Model>>,
-        watch: Option<&Arc<Stopwatch>>,
+        watch: Option<&Shared<Stopwatch>>,
     ) -> Self {
         let mut here = self.clone();
         if let Some(model) = model {
@@ -277,7 +278,7 @@ impl RunContext {
     }
 
     /// Returns this place for one execution of a tool, with its deadline and its span.
-    pub(crate) fn executing(&self, watch: &Arc<Stopwatch>, span: &Span) -> Self {
+    pub(crate) fn executing(&self, watch: &Shared<Stopwatch>, span: &Span) -> Self {
         let mut here = self.clone();
         here.watch = Some(watch.clone());
         here.span = span.clone();
@@ -285,7 +286,7 @@ impl RunContext {
     }
 
     /// Returns this place for an agent whose escalations from below arrive in this inbox.
-    pub(crate) fn at(&self, inbox: &Arc<Inbox>) -> Self {
+    pub(crate) fn at(&self, inbox: &Shared<Inbox>) -> Self {
         Self {
             inbox: Some(inbox.clone()),
             ..self.clone()
@@ -293,7 +294,7 @@ impl RunContext {
     }
 
     /// Returns the inbox of the agent that works here.
-    pub(crate) fn inbox(&self) -> Option<&Arc<Inbox>> {
+    pub(crate) fn inbox(&self) -> Option<&Shared<Inbox>> {
         self.inbox.as_ref()
     }
 
@@ -346,12 +347,12 @@ impl RunContext {
     }
 
     /// Returns the innermost deadline that applies to this place, if there is one.
-    pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
+    pub(crate) fn watch(&self) -> Option<&Shared<Stopwatch>> {
         self.watch.as_ref()
     }
 
     /// Returns this place for a repair agent that works on this repair.
-    pub(crate) fn repairing(&self, scope: &Arc<RepairScope>) -> Self {
+    pub(crate) fn repairing(&self, scope: &Shared<RepairScope>) -> Self {
         Self {
             repair: Some(scope.clone()),
             enclosing_repair: Some(scope.clone()),
@@ -360,12 +361,12 @@ impl RunContext {
     }
 
     /// Returns the repair that the agent here was asked for, if it is a repair agent.
-    pub(crate) fn repair(&self) -> Option<&Arc<RepairScope>> {
+    pub(crate) fn repair(&self) -> Option<&Shared<RepairScope>> {
         self.repair.as_ref()
     }
 
     /// Returns the innermost repair within which this place is; `None` outside of repairs.
-    pub(crate) fn enclosing_repair(&self) -> Option<&Arc<RepairScope>> {
+    pub(crate) fn enclosing_repair(&self) -> Option<&Shared<RepairScope>> {
         self.enclosing_repair.as_ref()
     }
 
@@ -386,7 +387,7 @@ impl RunContext {
     }
 
     /// Creates the scope of a repair that begins here; `None` if too many repairs are nested already.
-    pub(crate) fn repair_scope(&self) -> Option<Arc<RepairScope>> {
+    pub(crate) fn repair_scope(&self) -> Option<Shared<RepairScope>> {
         RepairScope::within(self.enclosing_repair.clone(), self.node.level() + 1)
     }
 

@@ -4,18 +4,21 @@ use super::Root;
 use crate::{
     evidence::{Evidence, Reading, Success},
     model::Message,
+    shared::Shared,
 };
 use serde_json::Value;
 use std::sync::Arc;
 
-impl Root {
+impl Shared<Root> {
     /// Prepares the reading of a text by a model of this run: values that have to be known are checked against the
     /// run's evidence.
-    pub(crate) fn reading(self: &Arc<Self>) -> Reading {
+    pub(crate) fn reading(&self) -> Reading {
         let root = self.clone();
         Reading::of_model(move || root.evidence())
     }
+}
 
+impl Root {
     /// Collects the evidence of the run: the words of the user and the receipts of its calls.
     fn evidence(&self) -> Evidence {
         let exchange = self.settings.exchange.as_ref();

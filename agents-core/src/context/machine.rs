@@ -10,6 +10,7 @@ use crate::{
     journal::{After, Fact, JournalError, Offer, Place, PlaceId, Projection, State},
     model::Model,
     run::{Budget, Clock, Event, Limit, Stop},
+    shared::Shared,
 };
 use serde_json::Value;
 use std::{
@@ -74,8 +75,8 @@ impl Machine {
         past: Arc<Past>,
         writer: Option<(Arc<Writer>, u32)>,
         audience: Audience,
-    ) -> Arc<Machine> {
-        Arc::new(Machine {
+    ) -> Shared<Machine> {
+        Shared::new(Machine {
             audience,
             inner: Mutex::new(Inner {
                 #[cfg(any(test, feature = "testing"))]

@@ -8,6 +8,7 @@ use crate::{
     journal::{After, Fact, Frame, PlaceId, Taken},
     model::Model,
     run::{ApprovalDecision, Budget, Limit},
+    shared::Shared,
 };
 use serde_json::Value;
 use std::{
@@ -18,7 +19,7 @@ use std::{
 
 /// Place of one agent or of one call in a run: a handle, whose data is in the state of the run.
 pub(crate) struct Node {
-    machine: Arc<Machine>,
+    machine: Shared<Machine>,
     id: PlaceId,
     key: Box<str>,
     parent: Option<Arc<Node>>,
@@ -31,7 +32,7 @@ pub(crate) struct Node {
 
 impl Node {
     /// Returns the handle to the root of a run: the place of its agent.
-    pub(crate) fn root(machine: Arc<Machine>) -> Arc<Node> {
+    pub(crate) fn root(machine: Shared<Machine>) -> Arc<Node> {
         let (key, agent) = machine.place(0, |place| (place.key.clone(), place.agent.clone()));
         Arc::new(Node {
             machine,
@@ -44,7 +45,7 @@ impl Node {
         })
     }
 
-    pub(crate) fn machine(&self) -> &Arc<Machine> {
+    pub(crate) fn machine(&self) -> &Shared<Machine> {
         &self.machine
     }
 

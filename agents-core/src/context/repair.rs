@@ -1,7 +1,7 @@
-use crate::{Error, ErrorKind, model::ModelError, recovery::FixError};
+use crate::{Error, ErrorKind, model::ModelError, recovery::FixError, shared::Shared};
 use std::{
     convert::Infallible,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 use tokio::sync::Notify;
 
@@ -17,7 +17,7 @@ pub(crate) struct RepairScope {
     /// Level of the tree at which the repair begins: nodes at this level and below belong to it.
     level: u32,
     nested: u32,
-    outer: Option<Arc<RepairScope>>,
+    outer: Option<Shared<RepairScope>>,
     end: Mutex<Option<FixError>>,
     notify: Notify,
 }
@@ -25,11 +25,14 @@ pub(crate) struct RepairScope {
 impl RepairScope {
     /// Creates the scope of a repair that begins at this level of the tree. `outer` is the scope of the repair around
     /// it. Returns `None` if too many repairs are nested.
-    pub(super) fn within(outer: Option<Arc<RepairScope>>, level: u32) -> Option<Arc<RepairScope>> {
+    pub(super) fn within(
+        outer: Option<Shared<RepairScope>>,
+        level: u32,
+    ) -> Option<Shared<RepairScope>> {
         let nested = outer.as_ref().map_or(0, |outer| outer.nested + 1);
         let (end, notify) = (Mutex::default(), Notify::new());
         (nested < DEEPEST).then(|| {
-            Arc::new(RepairScope {
+            Shared::new(RepairScope {
                 level,
                 nested,
                 outer,

@@ -9,6 +9,7 @@ use crate::{
         EventKind, Stop, Timestamp,
         trace::{Trace, place, trace_id},
     },
+    shared::Shared,
 };
 use std::{
     fmt,
@@ -58,7 +59,7 @@ impl Root {
         past: Option<Box<Stored>>,
         origin: Option<Origin>,
         said: String,
-    ) -> Arc<Root> {
+    ) -> Shared<Root> {
         let writer = settings.writer.clone();
         let is_resumed = past.is_some();
         let mut run = None;
@@ -102,7 +103,7 @@ impl Root {
             writer,
             audience,
         ));
-        Arc::new(Root {
+        Shared::new(Root {
             settings,
             run_id,
             node,

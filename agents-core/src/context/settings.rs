@@ -9,6 +9,7 @@ use crate::{
         Approver, Budget, Clock, Findings, Steering, SystemClock, ToolCallMetadata, ToolEnvelope,
     },
     secret::{Masker, Secret, SecretValue, Secrets},
+    shared::Shared,
     tool::Scope,
 };
 use secrecy::ExposeSecret;
@@ -71,7 +72,7 @@ pub(crate) struct Settings {
     /// Key by which the run around this one recognises arguments; `None` without a run around.
     pub(crate) key_around: Option<RunKey>,
     /// Deadline of the run around this one; `None` if there is none.
-    pub(crate) watch: Option<Arc<Stopwatch>>,
+    pub(crate) watch: Option<Shared<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
     pub(crate) max_argument_bytes: usize,

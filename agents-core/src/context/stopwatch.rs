@@ -1,4 +1,5 @@
 use super::Activity;
+use crate::shared::Shared;
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -13,7 +14,7 @@ use tokio::{
 pub(crate) struct Stopwatch {
     hands: Mutex<Hands>,
     changed: Notify,
-    outer: Option<Arc<Stopwatch>>,
+    outer: Option<Shared<Stopwatch>>,
     /// Activity of the run. It is told that the execution pauses while a person is asked within it, so that the run can
     /// be put down.
     rests_in: Option<Arc<Activity>>,
@@ -28,7 +29,7 @@ struct Hands {
 
 impl Stopwatch {
     /// Starts a deadline `time` from now, within the deadline `outer`.
-    pub(crate) fn start(time: Duration, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {
+    pub(crate) fn start(time: Duration, outer: Option<Shared<Stopwatch>>) -> Shared<Stopwatch> {
         Self::of_execution(time, outer, None)
     }
 
@@ -36,9 +37,9 @@ impl Stopwatch {
     /// person is asked within it.
     pub(crate) fn of_execution(
         time: Duration,
-        outer: Option<Arc<Stopwatch>>,
+        outer: Option<Shared<Stopwatch>>,
         rests_in: Option<Arc<Activity>>,
-    ) -> Arc<Stopwatch> {
+    ) -> Shared<Stopwatch> {
         const AGES: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
         let now = Instant::now();
         Self::new(now.checked_add(time).unwrap_or(now + AGES), outer, rests_in)
@@ -62,15 +63,15 @@ impl Stopwatch {
 
     fn new(
         deadline: Instant,
-        outer: Option<Arc<Stopwatch>>,
+        outer: Option<Shared<Stopwatch>>,
         rests_in: Option<Arc<Activity>>,
-    ) -> Arc<Stopwatch> {
+    ) -> Shared<Stopwatch> {
         let hands = Mutex::new(Hands {
             deadline,
             waiting: 0,
             since: deadline,
         });
-        Arc::new(Stopwatch {
+        Shared::new(Stopwatch {
             hands,
             changed: Notify::new(),
             outer,
@@ -107,18 +108,6 @@ impl Stopwatch {
         }
     }
 
-    /// Stops the time of this deadline and of those around it, until the guard is dropped.
-    pub(crate) fn stand_still(self: &Arc<Self>) -> Still {
-        self.each_out(|watch, hands| {
-            if hands.waiting == 0 {
-                hands.since = Instant::now();
-                watch.rests_in.iter().for_each(|activity| activity.rests());
-            }
-            hands.waiting += 1;
-        });
-        Still(self.clone())
-    }
-
     fn each_out(&self, change: impl Fn(&Stopwatch, &mut Hands)) {
         let mut watch = Some(self);
         while let Some(here) = watch {
@@ -133,9 +122,23 @@ impl Stopwatch {
     }
 }
 
+impl Shared<Stopwatch> {
+    /// Stops the time of this deadline and of those around it, until the guard is dropped.
+    pub(crate) fn stand_still(&self) -> Still {
+        self.each_out(|watch, hands| {
+            if hands.waiting == 0 {
+                hands.since = Instant::now();
+                watch.rests_in.iter().for_each(|activity| activity.rests());
+            }
+            hands.waiting += 1;
+        });
+        Still(self.clone())
+    }
+}
+
 /// Guard while a person is asked: the time of this deadline, and of those around it, stands still until the guard is
 /// dropped.
-pub(crate) struct Still(Arc<Stopwatch>);
+pub(crate) struct Still(Shared<Stopwatch>);
 
 impl Drop for Still {
     fn drop(&mut self) {

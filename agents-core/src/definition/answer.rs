@@ -6,6 +6,7 @@ use crate::{
     hex::id,
     json::canonical,
     reader::{Changes, Schema},
+    shared::Shared,
     tool::{self, ReadError, constrained, schema_with_claims},
 };
 use schemars::JsonSchema;
@@ -89,7 +90,7 @@ impl<O> Answer<O> {
         &self,
         text: &str,
         strict: bool,
-        root: &Arc<Root>,
+        root: &Shared<Root>,
     ) -> Result<(O, Changes), ReadError> {
         root.reading().read(|| (self.read)(text, strict)).0
     }

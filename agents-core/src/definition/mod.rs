@@ -27,6 +27,7 @@ use crate::{
     model::{Model, PurposeKey},
     place::{Placement, TeamPlace},
     recovery::SharedFixer,
+    shared::Shared,
     tool::{IntoTool, Pattern, SharedTool, ToolPolicy, ToolSet, ToolSpec},
 };
 use std::{borrow::Cow, sync::Arc};
@@ -52,7 +53,7 @@ pub(crate) struct AgentDefinition<'a> {
     pub(crate) arms: Arms<'a>,
     pub(crate) fixers: Vec<SharedFixer>,
     /// Place of the agent in a team; `None` if it has none.
-    placement: Option<Arc<Placement>>,
+    placement: Option<Shared<Placement>>,
     /// Patterns of the tools that the agent's current skill lists; `None` if it lists none. The list applies to
     /// delegates too.
     pub(crate) listed: Option<Vec<Pattern>>,

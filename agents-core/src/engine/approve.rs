@@ -2,10 +2,11 @@
 
 use super::{call_site::CallSite, wording};
 use crate::{
-    context::{Activity, RunContext, Stopwatch},
+    context::{Activity, RunContext},
     journal::{CallFact, Fact},
     panics::{guarded, guarded_while},
     run::{Approval, ApprovalDecision, ApprovalRequest},
+    shared::Shared,
 };
 use std::time::Duration;
 
@@ -87,7 +88,7 @@ impl RunContext {
         self.store().await;
         let _waiting = activity.map(|activity| activity.wait(request.clone()));
         drop(working);
-        let _still = self.watch().map(Stopwatch::stand_still);
+        let _still = self.watch().map(Shared::stand_still);
         let decided = async {
             let Some(approver) = &settings.approver else {
                 return std::future::pending().await;

@@ -10,6 +10,7 @@ use crate::{
     panics::guarded,
     run::ToolEnvelope,
     secret::references,
+    shared::Shared,
     tool::{Background, Prepared, SharedTool, ToolContext},
 };
 use futures_util::future::BoxFuture;
@@ -283,7 +284,7 @@ impl CallSite<'_> {
             approved: false,
             answer: None,
             watch: None,
-            execution: Arc::default(),
+            execution: Shared::default(),
         }
     }
 

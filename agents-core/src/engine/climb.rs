@@ -8,8 +8,9 @@ use crate::{
     journal::{Fact, Frame, Raiser},
     model::Model,
     run::Stop,
+    shared::Shared,
 };
-use std::{future::pending, sync::Arc};
+use std::future::pending;
 
 /// Escalation on its way up, while the agent that raised it waits. If that agent is dropped, so is the escalation.
 struct Raised<'a> {
@@ -161,7 +162,8 @@ async fn ask_above(
 /// Ends the run, or the agent that plain code has run, with a critical escalation that was not handled. A run that has
 /// ended for another reason by then is not ended again.
 async fn end<T>(cx: &RunContext, number: u64, escalation: Escalation) -> T {
-    let leaves = |inbox: &Arc<Inbox>| cx.is_from_code() && inbox.leave(number, escalation.clone());
+    let leaves =
+        |inbox: &Shared<Inbox>| cx.is_from_code() && inbox.leave(number, escalation.clone());
     if top(cx).filter(leaves).is_none() && cx.root.stopped().is_none() {
         decide(&cx.node, number, &escalation, Settlement::Ended, None);
         match cx.stop(Stop::Escalated(Box::new(escalation))).await {}
@@ -170,7 +172,7 @@ async fn end<T>(cx: &RunContext, number: u64, escalation: Escalation) -> T {
 }
 
 /// Returns the inbox of the topmost agent that takes escalations; `None` if no agent does.
-fn top(cx: &RunContext) -> Option<Arc<Inbox>> {
+fn top(cx: &RunContext) -> Option<Shared<Inbox>> {
     let mut inbox = cx.inbox()?;
     while let Some(above) = inbox.above() {
         inbox = above;

@@ -17,6 +17,7 @@ use crate::{
     model::{Content, Message},
     observe::spans,
     run::Limit,
+    shared::Shared,
     tool::ToolSpec,
 };
 use serde_json::Value;
@@ -173,7 +174,7 @@ async fn paused(cx: &RunContext) {
         .as_ref()
         .filter(|one| one.is_paused())
     {
-        let _still = cx.watch().map(Stopwatch::stand_still);
+        let _still = cx.watch().map(Shared::stand_still);
         steering.going().await;
     }
 }

@@ -12,9 +12,10 @@ use crate::{
     journal::{Call, CallFact, Fact, Intent, Interrupted},
     observe::spans,
     panics::{guarded, guarded_while, patiently},
+    shared::Shared,
     tool::{Cache, Effects, InDoubt, Prepared, SharedTool, ToolContext, ToolSpec},
 };
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -183,7 +184,7 @@ async fn run(
         approved: context.approved,
         answer: context.answer.clone(),
         watch: Some(watch.clone()),
-        execution: Arc::default(),
+        execution: Shared::default(),
     };
     let _ends = context.execution.ends_with_scope();
     let work = async {

@@ -10,15 +10,16 @@ use crate::{
     journal::CallFact,
     recovery::FixError,
     run::{HANDED_UP, THROWN, WAYS_OUT},
+    shared::Shared,
     tool::{Effects, FnTool, ReadError, SharedTool, ToolSpec},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{future::pending, sync::Arc};
 
-impl RepairScope {
+impl Shared<RepairScope> {
     /// Returns the two tools by which a repair agent gives up: one escalates, the other ends the run.
-    pub(crate) fn tools(self: &Arc<Self>) -> [SharedTool; 2] {
+    pub(crate) fn tools(&self) -> [SharedTool; 2] {
         let severity = json!({
             "type": "string",
             "description": SEVERITY,
@@ -44,7 +45,7 @@ impl RepairScope {
     }
 
     fn way_out(
-        self: &Arc<Self>,
+        &self,
         name: &'static str,
         description: &'static str,
         properties: Value,

@@ -2,6 +2,7 @@
 
 use super::Escalation;
 use crate::model::Model;
+use crate::shared::Shared;
 use std::{
     collections::VecDeque,
     fmt,
@@ -12,7 +13,7 @@ use tokio::sync::{Notify, oneshot};
 /// Inbox of an agent at work, in which escalations of the agents below arrive while it works.
 pub(crate) struct Inbox {
     agent: Arc<str>,
-    above: Option<Arc<Inbox>>,
+    above: Option<Shared<Inbox>>,
     handles: bool,
     /// Escalations in the inbox that the agent has not read; `None` once the agent has ended its work.
     letters: Mutex<Option<VecDeque<Letter>>>,
@@ -56,8 +57,8 @@ impl From<Escalation> for Reply {
 
 impl Inbox {
     /// Opens the inbox of an agent that works below the agent with the inbox `above`.
-    pub(crate) fn open(agent: &str, handles: bool, above: Option<Arc<Inbox>>) -> Arc<Inbox> {
-        Arc::new(Inbox {
+    pub(crate) fn open(agent: &str, handles: bool, above: Option<Shared<Inbox>>) -> Shared<Inbox> {
+        Shared::new(Inbox {
             agent: agent.into(),
             above,
             handles,
@@ -70,7 +71,7 @@ impl Inbox {
         &self.agent
     }
 
-    pub(crate) fn above(&self) -> Option<&Arc<Inbox>> {
+    pub(crate) fn above(&self) -> Option<&Shared<Inbox>> {
         self.above.as_ref()
     }
 

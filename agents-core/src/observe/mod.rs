@@ -41,13 +41,14 @@ use crate::{
     context::Root,
     journal::Fact,
     run::{Outcome, trace::set_parent},
+    shared::Shared,
 };
-use std::{future::Future, sync::Arc};
+use std::future::Future;
 use tracing::Instrument;
 
 /// Polls the future `run` within the span of its run, records the run's begin and end, and returns its outcome.
 pub(crate) async fn observed<T>(
-    root: &Arc<Root>,
+    root: &Shared<Root>,
     agent: &str,
     run: impl Future<Output = Outcome<T>>,
 ) -> Outcome<T> {

@@ -10,6 +10,7 @@ pub use profile::{KnownTool, Profile};
 
 use crate::{
     budget::Budget,
+    shared::Shared,
     tool::{Background, DynTool, Effects, Pattern, SharedTool},
 };
 use std::{any::Any, fmt, sync::Arc, time::Duration};
@@ -139,14 +140,14 @@ impl fmt::Debug for Placement {
 /// Place of an agent in a team, as the agent finds it at run time.
 #[derive(Clone)]
 pub(crate) struct TeamPlace {
-    pub(crate) placement: Arc<Placement>,
+    pub(crate) placement: Shared<Placement>,
     /// Time that the call to this agent may take, as the agent above allows it; `None` without a limit.
     pub(crate) allowed: Option<Duration>,
 }
 
 /// Delegate in a team, as a tool of the agent above. Its input and output types are hidden.
 pub(crate) trait Delegate: DynTool {
-    fn placement(&self) -> &Arc<Placement>;
+    fn placement(&self) -> &Shared<Placement>;
 
     /// Returns the delegate as an `Arc<Placed<A>>`, for code of the agent above that asks for it by its type.
     fn by_type(&self, above: &Placement) -> Arc<dyn Any + Send + Sync>;

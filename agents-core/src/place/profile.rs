@@ -2,6 +2,7 @@ use super::Placement;
 use crate::{
     budget::Budget,
     recovery::RepairInput,
+    shared::Shared,
     tool::{Effects, Pattern, SharedTool, ToolDescription, ToolSet, ToolSpec},
 };
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
@@ -32,9 +33,9 @@ pub struct Profile {
     /// Is `true` if the agent is made of other agents, which the grants of a place do not reach.
     pub(crate) is_composite: bool,
     /// Root of the team, if the agent is a team; else `None`.
-    pub(crate) team: Option<Arc<Placement>>,
+    pub(crate) team: Option<Shared<Placement>>,
     /// Teams among the parts of a composite; each team has grants of its own.
-    pub(crate) teams: Vec<Arc<Placement>>,
+    pub(crate) teams: Vec<Shared<Placement>>,
     /// Defects that keep the agent from working, each with its remedy.
     pub(crate) defects: Vec<Defect>,
     /// Is `true` if the agent brings a model of its own, which also drives the agents below it that bring none.
@@ -303,7 +304,7 @@ impl Profile {
         for part in parts {
             whole.code = whole.code.max(part.code);
             if let Some(team) = part.team {
-                if !whole.teams.iter().any(|other| Arc::ptr_eq(other, &team)) {
+                if !whole.teams.iter().any(|other| other.is_same(&team)) {
                     whole.teams.push(team);
                 }
                 continue;
@@ -388,7 +389,7 @@ impl Profile {
     }
 
     /// Creates the profile of a team from the place of its root.
-    pub(crate) fn of_team(root: Arc<Placement>) -> Self {
+    pub(crate) fn of_team(root: Shared<Placement>) -> Self {
         let mut profile = root.profile.clone();
         profile.tools.retain(|tool| root.has(tool));
         profile.code = root.effects();

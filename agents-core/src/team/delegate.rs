@@ -7,6 +7,7 @@ use crate::{
     context::RunContext,
     error::{Cause, Code},
     place::{Delegate, Placement, Profile, tool_name},
+    shared::Shared,
     tool::{DynTool, ErrorType, Prepared, ReadError, ToolContext, ToolSpec, read, schema_of},
 };
 use async_trait::async_trait;
@@ -231,7 +232,7 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
 }
 
 impl<A: Agent + 'static> Delegate for DelegateTool<A> {
-    fn placement(&self) -> &Arc<Placement> {
+    fn placement(&self) -> &Shared<Placement> {
         &self.placed.placement
     }
 

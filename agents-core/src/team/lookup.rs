@@ -3,6 +3,7 @@ use crate::{
     Agent, Error, ErrorKind,
     context::RunContext,
     place::{Delegate, Placement},
+    shared::Shared,
 };
 use std::{any::type_name, sync::Arc};
 
@@ -94,7 +95,7 @@ where
     only(&here, &wanted, of_name)
 }
 
-fn here(wanted: &str) -> Result<Arc<Placement>, Error> {
+fn here(wanted: &str) -> Result<Shared<Placement>, Error> {
     let cx = RunContext::current();
     let place = cx.as_ref().and_then(RunContext::place);
     place

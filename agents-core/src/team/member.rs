@@ -6,6 +6,7 @@ use crate::{
     Agent,
     place::{Delegate, Placement},
     run::Budget,
+    shared::Shared,
     tool::{Background, Pattern, ToolName},
 };
 use std::{borrow::Cow, fmt, sync::Arc};
@@ -231,7 +232,7 @@ impl<A> Member<A> {
     }
 
     fn placed(self) -> Placed<A> {
-        Placed::new(self.agent, Arc::new(self.placement))
+        Placed::new(self.agent, Shared::new(self.placement))
     }
 
     /// Builds the team with this agent at its root.
@@ -260,7 +261,7 @@ impl Member<Below> {
     pub fn below<A: Agent + Entrusted<<A as Agent>::In>>(agent: A) -> Self {
         let placement = unsaid(&agent);
         let placed = |placement| -> Arc<dyn Delegate> {
-            let placement = Arc::new(placement);
+            let placement = Shared::new(placement);
             Arc::new(DelegateTool::new(Placed::new(agent, placement)))
         };
         Member {

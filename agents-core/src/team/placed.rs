@@ -5,6 +5,7 @@ use crate::{
     context::RunContext,
     place::{Placement, Profile, tool_name},
     run::{Approval, ApprovalReason, ApprovalRequest},
+    shared::Shared,
 };
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
@@ -26,13 +27,13 @@ use std::{fmt, sync::Arc, time::Duration};
 /// ```
 pub struct Placed<A> {
     agent: Arc<A>,
-    pub(super) placement: Arc<Placement>,
+    pub(super) placement: Shared<Placement>,
     /// Name of the agent above, if its code needs approval before each run of this agent; else `None`.
     confirmed_for: Option<String>,
 }
 
 impl<A> Placed<A> {
-    pub(super) fn new(agent: A, placement: Arc<Placement>) -> Self {
+    pub(super) fn new(agent: A, placement: Shared<Placement>) -> Self {
         Placed {
             agent: Arc::new(agent),
             placement,

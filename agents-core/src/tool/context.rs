@@ -7,6 +7,7 @@ use crate::{
     media::collect,
     scope::Scope,
     secret::{Masker, Secret, SecretError},
+    shared::Shared,
 };
 use std::{fmt, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -39,8 +40,8 @@ pub struct ToolContext {
     /// Answer of a person, if the call asks a question.
     pub(crate) answer: Option<Json>,
     /// Deadline of this execution; `None` before the execution begins.
-    pub(crate) watch: Option<Arc<Stopwatch>>,
-    pub(crate) execution: Arc<Execution>,
+    pub(crate) watch: Option<Shared<Stopwatch>>,
+    pub(crate) execution: Shared<Execution>,
 }
 
 impl ToolContext {

@@ -6,6 +6,8 @@
 //! durable slow STORE TURNS       the same, with a model and a tool that take two milliseconds each
 //! durable waiting STORE RUNS     runs that wait for a decision: first page, resume, memory
 //! durable idle STORE SECONDS     memory of a worker that has nothing to do for this time
+//! durable failover STORE KILLS [LEASE]   from the kill of a worker until another one has begun its call again; the lease
+//!                                in milliseconds, 30,000 by default
 //! ```
 //!
 //! STORE is `sqlite:FILE` or `postgres://..`. A scripted model asks for one call a turn. Prints one line of JSON.
@@ -16,7 +18,7 @@ use agents::{
     testing::{Script, ScriptedModel},
 };
 use agents_runtime::{
-    Approval, FileKeyring, PostgresStore, Principal, Progress, Runtime, SqliteStore,
+    AgentRef, Approval, FileKeyring, PostgresStore, Principal, Progress, Runtime, SqliteStore,
 };
 use agents_store::{ApprovalFilter, ApprovalStatus, Store};
 use serde_json::{Value, json};
@@ -24,9 +26,13 @@ use std::{
     collections::BTreeMap,
     error::Error,
     fs,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+        mpsc::{Receiver, Sender, channel},
     },
     time::{Duration, Instant},
 };
@@ -97,8 +103,7 @@ impl Measured {
     }
 
     fn runtime(&self) -> Result<Runtime, Any> {
-        let keys = std::env::temp_dir().join(format!("agents-bench-{}.keys", std::process::id()));
-        Ok(Runtime::open(self.store.clone()).keyring(FileKeyring::open(keys)?))
+        Ok(Runtime::open(self.store.clone()).keyring(FileKeyring::open(keys())?))
     }
 
     /// Returns the size of each table of the store with its indexes, in bytes.
@@ -127,6 +132,15 @@ impl Measured {
             .map(|row| (row.get(0), row.get::<_, i64>(1) as u64));
         Ok(found.collect())
     }
+}
+
+/// Variable with the file of keys of the process that has started this one.
+const KEYS: &str = "AGENTS_BENCH_KEYS";
+
+/// Returns the file of keys that this process and the workers that it starts use.
+fn keys() -> PathBuf {
+    let own = || std::env::temp_dir().join(format!("agents-bench-{}.keys", std::process::id()));
+    std::env::var_os(KEYS).map_or_else(own, PathBuf::from)
 }
 
 /// Returns the resident memory of this process, in bytes.
@@ -314,11 +328,109 @@ async fn idle(measured: &Measured, seconds: u64) -> Result<Value, Any> {
     Ok(json!({"memory_kb": memory / 1024}))
 }
 
+/// Counts until the process ends.
+#[agents::tool(reads)]
+async fn count() -> String {
+    // Whoever has started the worker learns that the call has begun.
+    println!("begun");
+    std::future::pending().await
+}
+
+/// Returns a runtime with this lease, in milliseconds, and an agent whose only call does not end.
+fn counting(measured: &Measured, lease: u64) -> Result<(Runtime, AgentRef<String, String>), Any> {
+    let (model, _) = ScriptedModel::from_fn(|_| Script::call("count", "{}"));
+    let runtime = measured.runtime()?.model(model);
+    let runtime = runtime.lease(Duration::from_millis(lease));
+    let counter = AgentBuilder::<String, String>::new("counter")
+        .tool(Count)
+        .build();
+    let counter = runtime.agent(counter);
+    Ok((runtime, counter))
+}
+
+/// Works until the process is killed.
+async fn worker(measured: &Measured, lease: u64) -> Result<Value, Any> {
+    let (runtime, _) = counting(measured, lease)?;
+    runtime.work(CancellationToken::new()).await;
+    Ok(Value::Null)
+}
+
+/// Worker in a process of its own, which is killed at the end.
+struct Worker(Child);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Worker {
+    /// Starts a worker that sends its number and the time whenever its tool begins.
+    fn start(address: &str, lease: u64, number: usize, begun: Begun) -> Result<Self, Any> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["worker", address, &lease.to_string()])
+            .env(KEYS, keys())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let output = child.stdout.take().ok_or("no output")?;
+        std::thread::spawn(move || {
+            for _ in BufReader::new(output).lines().map_while(Result::ok) {
+                let _ = begun.send((number, Instant::now()));
+            }
+        });
+        Ok(Worker(child))
+    }
+}
+
+type Begun = Sender<(usize, Instant)>;
+
+/// Kills the worker of two that has a run, and measures the time until the other one has begun the run's call again.
+async fn failover(measured: &Measured, kills: usize, lease: u64) -> Result<Value, Any> {
+    let (_runtime, counter) = counting(measured, lease)?;
+    let (begun, heard): (Begun, Receiver<_>) = channel();
+    let start = |number| Worker::start(&measured.address, lease, number, begun.clone());
+    let mut workers = [start(0)?, start(1)?];
+    let patience = Duration::from_millis(3 * lease + 10_000);
+    let mut times = Vec::new();
+    for kill in 0..kills {
+        let run = counter.run("Count.").start().await?;
+        let (first, _) = heard.recv_timeout(patience)?;
+        // A lease is renewed five times in its time: the kills come at all moments between two renewals.
+        let moment = lease / 5 * (kill as u64 * 37 % 100) / 100;
+        tokio::time::sleep(Duration::from_millis(lease / 5 + moment)).await;
+        let killed = Instant::now();
+        workers[first].0.kill()?;
+        workers[first].0.wait()?;
+        let (second, at) = heard.recv_timeout(patience)?;
+        if second == first {
+            return Err("the worker was not killed".into());
+        }
+        times.push(at.duration_since(killed).as_secs_f64());
+        run.cancel(&Principal::operator()).await?;
+        run.wait(patience).await?;
+        workers[first] = start(first)?;
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(json!({
+        "kills": kills,
+        "lease_s": lease as f64 / 1000.0,
+        "least_s": times.first(),
+        "median_s": times.get(times.len() / 2),
+        "most_s": times.last(),
+    }))
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Any> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [what, store, number] = &args[..] else {
-        return Err("usage: durable steps|slow|text|waiting|idle STORE NUMBER".into());
+    let (what, store, number, lease) = match &args[..] {
+        [what, store, number] => (what, store, number, 30_000),
+        [what, store, number, lease] if what == "failover" => (what, store, number, lease.parse()?),
+        _ => {
+            let usage = "usage: durable steps|slow|text|waiting|idle|failover STORE NUMBER [LEASE]";
+            return Err(usage.into());
+        }
     };
     let measured = Measured::open(store).await?;
     let found = match &**what {
@@ -330,6 +442,8 @@ async fn main() -> Result<(), Any> {
         }
         "idle" => idle(&measured, number.parse()?).await?,
         "waiting" => waiting(&measured, number.parse()?).await?,
+        "failover" => failover(&measured, number.parse()?, lease).await?,
+        "worker" => worker(&measured, number.parse()?).await?,
         other => return Err(format!("`{other}` is not measured").into()),
     };
     println!("{found}");

@@ -10,15 +10,20 @@ use crate::{
     journal::{Fact, Finished},
     panics,
     run::{AgentOutputs, Limit, Outcome, Stop},
+    shared::Shared,
 };
 use futures_util::future::select_all;
 use serde::de::DeserializeOwned;
-use std::{pin::pin, sync::Arc};
+use std::pin::pin;
 use tokio_util::sync::CancellationToken;
 
 /// Polls the agent until it answers, or until a budget, a token or a throw ends the run. Then it drops the rest of the
 /// work.
-pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
+pub(super) async fn steer<A: Agent>(
+    agent: &A,
+    input: A::In,
+    root: &Shared<Root>,
+) -> Outcome<A::Out> {
     let budget = root.settings.budget.as_ref();
     let limit = budget.and_then(|budget| budget.time);
     let watch = limit.map(|time| {
@@ -90,7 +95,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
 }
 
 /// Returns the outcome that the journal has of a run that was over; `None` if the run goes on.
-pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Arc<Root>) -> Option<Outcome<O>> {
+pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Shared<Root>) -> Option<Outcome<O>> {
     let masker = &root.settings.masker;
     let machine = root.node.machine();
     let outcome = machine.look(|state| Outcome::stored(state, &root.run_id, masker))?;
