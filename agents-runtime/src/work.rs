@@ -83,7 +83,10 @@ impl Runtime {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "the store cannot be asked for runs");
+                    match error.may_pass() {
+                        true => tracing::warn!(%error, "the store cannot be asked for runs"),
+                        false => tracing::error!(%error, "the worker takes no run"),
+                    }
                     pause = (pause * 2).min(Duration::from_secs(5));
                 }
             }

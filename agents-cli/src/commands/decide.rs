@@ -100,7 +100,12 @@ async fn decide(
                     status,
                     ..
                 } = &decided;
-                out.line(&format!("{id} {status}: {tool_name} {{{args_summary}}}"))?;
+                // The summary is of the arguments that were asked about.
+                let of_the_call = match approval {
+                    Approval::ApproveWith { args } => format!("with {args}"),
+                    _ => format!("{{{args_summary}}}"),
+                };
+                out.line(&format!("{id} {status}: {tool_name} {of_the_call}"))?;
             }
             Err(failure) => {
                 any_failed = true;

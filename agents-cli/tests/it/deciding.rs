@@ -59,7 +59,11 @@ async fn changed_arguments_have_to_fit() {
         .fails(1, "cannot be read");
     let file = desk.folder.0.join("args.json");
     fs::write(&file, r#"{"cents": 90}"#).unwrap();
-    desk.printed(&["approve", &request, "--args-file", file.to_str().unwrap()]);
+    let printed = desk.printed(&["approve", &request, "--args-file", file.to_str().unwrap()]);
+    assert!(
+        printed.contains(r#"approved: pay with {"cents": 90}"#),
+        "{printed}"
+    );
     desk.answer(&run).await.unwrap();
     assert_eq!(
         *desk.paid.lock().unwrap(),

@@ -342,10 +342,18 @@ impl Frame {
         self.wrote |= calls.iter().any(Call::has_written);
         let mut receipts = Vec::with_capacity(calls.len());
         let mut background = mem::take(&mut self.background);
+        let mut news = mem::take(&mut self.news);
         self.say(calls.into_iter().map(|mut call| {
-            if call.is_on_its_way() {
+            if call.is_in_background() {
                 let ticket = call.ticket_message();
-                background.push(call);
+                match call.receipt.clone() {
+                    None => background.push(call),
+                    // It has ended before other calls of the reply.
+                    Some(receipt) => {
+                        receipts.push((call.seq, receipt));
+                        news.push(call.take_told_result());
+                    }
+                }
                 return ticket;
             }
             let content = call.take_content().unwrap_or_default();
@@ -356,7 +364,7 @@ impl Frame {
                 content,
             }
         }));
-        self.background = background;
+        (self.background, self.news) = (background, news);
         self.tell_news();
         receipts
     }

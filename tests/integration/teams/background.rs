@@ -195,6 +195,27 @@ async fn the_answer_waits_for_all_results_and_is_asked_for_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_result_that_comes_before_the_other_results_of_the_reply_follows_them() {
+    let both = Script::calls([("reader", ASKS), ("look", "{}")]);
+    let (model, handle) = ScriptedModel::new([both, Script::text("done")]);
+    let journal = MemoryJournal::new();
+    let first = team(model, reader(100));
+    let outcome = first.run("Write.").journal(journal.clone());
+    let outcome = outcome.outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "done");
+    let requests = handle.requests();
+    let [_, ("tool", ticket), ("tool", "sunny"), ("user", RESULT)] = said(&requests[1])[..] else {
+        panic!("{:?}", said(&requests[1]));
+    };
+    assert!(ticket.contains("the ticket `reader-1`"), "{ticket}");
+    assert_eq!(receipts(outcome.outputs.receipts()), ["reader", "look"]);
+    let recorded = Recorded::of(journal.entries()).unwrap();
+    let (model, _) = ScriptedModel::new([]);
+    let now = team(model, reader(100));
+    now.run("Write.").replay(&recorded).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_result_that_comes_while_the_model_writes_follows_its_reply() {
     // The second reply is on its way when the reader is done.
     let (model, handle) = slowly([asks(), looks(), Script::text("done")]);
