@@ -57,8 +57,8 @@ pub(crate) fn qualified(of: &str, name: &Ident) -> TokenStream {
     quote!(#rt::#of::#name)
 }
 
-/// Returns the variable name `__cx` of the context, as if the user had written it. About a call with names of a macro,
-/// rustc reports the whole macro.
+/// Returns the variable name `__cx` of the context, with the place and the hygiene of `site`, a token of the user.
+/// About a call with names of a macro, rustc reports the whole macro.
 pub(crate) fn cx(site: Span) -> Ident {
     Ident::new("__cx", site)
 }

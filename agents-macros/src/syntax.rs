@@ -60,8 +60,8 @@ pub(crate) fn word(value: &Expr) -> Option<(&Ident, Option<&Expr>)> {
     }
 }
 
-/// Splits `trim`, `trim(at = 0.75)` and `compact(by = Summariser)` into the verb and what stands in the brackets; `None`
-/// for any other value.
+/// Splits `trim`, `trim(at = 0.75)` and `compact(by = Summariser)` into the verb and what stands in the brackets;
+/// `None` for any other verb or value, which is an expression of the user's own.
 pub(crate) fn policy_of_context(value: &Expr) -> Option<(Ident, Vec<Expr>)> {
     let (path, parts) = match value {
         Expr::Path(path) => (path, Vec::new()),

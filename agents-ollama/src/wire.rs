@@ -81,7 +81,8 @@ pub(crate) fn error_text(error: &RawValue) -> String {
         .unwrap_or_else(|_| text.to_owned())
 }
 
-/// A string, borrowed if it has no escapes. `null` and a missing field are the empty string.
+/// A string, borrowed if it has no escapes. `null` is the empty string, and so is a missing field that has
+/// `#[serde(default)]`.
 #[derive(Default)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 

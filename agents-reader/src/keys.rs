@@ -171,7 +171,8 @@ impl Coercer<'_> {
         Ok(sum)
     }
 
-    /// Writes a member that the text lacks, with the default value of its field.
+    /// Writes a member whose value the text lacks, as in `{"a": }`, with the default value of its field. A field
+    /// without a key gets no default.
     fn default(&mut self, name: &str, default: &str) {
         quote_into(&mut self.out, name);
         self.out.push(':');

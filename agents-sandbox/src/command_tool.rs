@@ -47,7 +47,8 @@ use std::{
 pub struct CommandTool<Args> {
     spec: ToolSpec,
     program: PathBuf,
-    /// Settings as text, by which stored results are told apart from those of another tool of this name.
+    /// Settings of the box as text. With `program`, they tell results in the cache apart from those of another tool of
+    /// this name.
     settings: String,
     ready: Ready,
     job: Box<dyn Fn(Args) -> Job + Send + Sync>,

@@ -169,8 +169,8 @@ pub struct ExecutionFilter {
     /// Chooses only settled executions, if `true`: they were in doubt, and a person has found out whether they took
     /// effect.
     pub settled: bool,
-    /// Chooses executions that began after the one with this id, if set, the oldest first. An id that the store does
-    /// not know is an error.
+    /// Chooses executions that began after the one with this id, if set: those of the next page, since the oldest
+    /// always come first. An id that the store does not know is an error.
     pub after: Option<String>,
     /// Maximum number of executions that are returned; 0 for 100.
     pub limit: u32,

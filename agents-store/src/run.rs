@@ -235,8 +235,8 @@ pub struct RunFilter {
     /// Chooses runs that were stored before the one with this id, if set, the newest first. An id that the store does
     /// not know is an error. Runs that are stored meanwhile are on no later page.
     pub before: Option<String>,
-    /// Chooses runs that were stored after the one with this id, if set. An id that the store does not know is an
-    /// error.
+    /// Chooses runs that were stored after the one with this id, if set: with `oldest_first`, those of the next page.
+    /// An id that the store does not know is an error.
     pub after: Option<String>,
     /// Is `true` if the oldest runs come first. [`after`](RunFilter::after) then leads to the next page.
     pub oldest_first: bool,

@@ -56,7 +56,8 @@ pub(crate) struct Handover {
     pub(crate) earlier: Earlier,
     /// Names of the agents that had the conversation in this run, and handed it on.
     pub(crate) by: Vec<String>,
-    /// Is `true` if the other agent takes over the place in a team as well.
+    /// Is `true` after a hand-off, which also gives the other agent the place in a team; `false` for an agent that
+    /// answers for the one here, such as the last one of a chain.
     pub(crate) with_place: bool,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct AgentDefinition<'a> {
     pub(crate) model: Option<Arc<dyn Model>>,
     /// Purpose of the agent's model, if it has no model of its own and the run knows models for purposes.
     pub(crate) purpose: Option<PurposeKey>,
-    /// Name of the skill that has this purpose; `None` if it is the agent's own.
+    /// Name of the skill that `purpose` comes from; `None` if it is the agent's own, or if there is none.
     pub(crate) purposed_skill: Option<String>,
     pub(crate) tools: ToolSet,
     /// Policies for tools by their names, in the order in which they apply.

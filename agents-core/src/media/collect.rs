@@ -42,7 +42,8 @@ pub(super) fn push(collected: impl FnOnce() -> Collected) -> Option<u32> {
     })
 }
 
-/// Returns `true` if a JSON value is only a reference to an attachment.
+/// Returns `true` if a JSON value is only a reference to an attachment, such as
+/// `{"type": "image/png", "attachment": 1}`.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -155,7 +155,8 @@ impl<'a> Halves<'a> {
         })
     }
 
-    /// Returns the conversation with this remark in place of the older messages.
+    /// Returns the conversation with this remark in place of the older messages; the `task`, if there is one, stays in
+    /// front of it.
     pub(crate) fn with(self, remark: String) -> Vec<Message> {
         let remark = Message::User {
             content: Content::told(remark),

@@ -32,7 +32,7 @@ struct Opaque {
 }
 
 impl Thinking {
-    /// Maximum number of bytes of a provider's opaque data: 4 MiB.
+    /// Maximum number of bytes of a provider's opaque data, 4 MiB; longer data is left out.
     pub const MAX_OPAQUE: usize = 4 << 20;
 
     /// Sets the data that goes back to `provider` unchanged. Data that is longer than

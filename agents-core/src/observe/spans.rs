@@ -225,7 +225,8 @@ pub(crate) fn attempt(context: &ToolContext, spec: &ToolSpec) -> Span {
     span
 }
 
-/// Records the result of an execution in its span. Secrets are already removed from the tool's output.
+/// Records in the span of an execution how it ended: the code of its error, or its output if the run records contents,
+/// with names in place of secrets.
 pub(crate) fn executed(span: &Span, context: &ToolContext, result: &Result<Json, Cause>) {
     match result {
         Ok(output) if context.cx.root.settings.record_content => {

@@ -148,7 +148,7 @@ pub enum EventKind {
     },
     /// The conversation was shortened before a request, by the `context` of the agent.
     Shortened {
-        /// Number of messages that were replaced.
+        /// Number of messages that were left out; `put` messages, if any, stand in their place.
         left_out: usize,
         /// Number of messages that took their place.
         put: usize,

@@ -136,8 +136,8 @@ pub enum Stopped {
         reason: String,
         /// Severity that was given for the escalation that ended the run.
         severity: Severity,
-        /// Reasons and severities given for the escalation, in order, if an agent above has passed it on with
-        /// [another reason or severity](crate::escalation::Escalation::raised).
+        /// Reasons and severities given for the escalation, in order, that of `source` first. Empty unless an agent
+        /// above has passed it on with [another reason or severity](crate::escalation::Escalation::raised).
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         raised: Vec<EscalationHop>,
     },
@@ -371,7 +371,7 @@ pub struct Attempt {
     /// succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorRecord>>,
-    /// Seconds of waiting before the execution; `None` if it ran at once.
+    /// Seconds of back-off before the execution, as decided; `None` if there was none. Waits for approval do not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
     /// Seconds that the approver took to approve the execution; `None` if no approver was asked before it. An approval

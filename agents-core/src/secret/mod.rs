@@ -319,7 +319,8 @@ impl Secret {
         self.value.version_name()
     }
 
-    /// Makes a run's masker hide the secret, under this name.
+    /// Makes a run's masker hide the secret, under this name. It is an error if the value has fewer than 4 characters,
+    /// without the white space around it.
     pub(crate) fn hide(&self, name: &str, masker: &Arc<Masker>) -> Result<(), SecretError> {
         let reference = Reference {
             scope: self.scope,

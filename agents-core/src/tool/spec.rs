@@ -41,7 +41,8 @@ pub struct ToolSpec {
     pub idempotent: bool,
     /// Time from the first execution during which `idempotent` holds; `None` if there is no limit.
     pub idempotent_for: Option<Duration>,
-    /// Is `true` if the tool's effects leave the organisation.
+    /// Is `true` if the tool's effects leave the organisation: writing is then a high risk, unless it is declared
+    /// otherwise. [`ToolSpec::external`] sets it, and has every call that writes need approval.
     pub external: bool,
     /// Category of the tool, for people who choose among many tools.
     pub category: Category,

@@ -67,8 +67,8 @@ pub(super) fn purpose(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// Checks an element of a list of tools, `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is
-/// not its tool. Returns `false` if the element is reported.
+/// Checks an element of a list of tools, `[ReadFile, ..more]`, and returns `false` if it is reported: a function is not
+/// its tool, `deferred(..)` needs dots before it, and a range is a spread that lost its comma.
 fn tool(element: &Element, errors: &Errors) -> bool {
     let Element::One(tool) = element else {
         return true;

@@ -65,7 +65,8 @@ impl Part {
     }
 }
 
-/// Joins lines of doc comments to one literal, without the space behind `///` and without margins.
+/// Joins lines of doc comments to one literal, without the space behind `///` and the ` * ` of a `/** .. */`. A part
+/// that is an expression, such as `include_str!(..)`, is returned as it is.
 fn joined(parts: &[Part]) -> TokenStream {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {

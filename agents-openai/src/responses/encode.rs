@@ -16,7 +16,8 @@ use serde_json::{json, value::RawValue};
 struct Encoded {
     message_count: usize,
     items: Vec<u8>,
-    /// Declarations of the tools in the JSON of Chat Completions; `tools` has them in that of the server.
+    /// Declarations of the tools in the JSON of Chat Completions, from which `tools`, in the JSON of the server, was
+    /// made. It is made again if those of a request differ.
     declared: String,
     tools: String,
 }

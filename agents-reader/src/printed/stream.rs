@@ -31,8 +31,8 @@ pub struct Stream<'a> {
     credit: usize,
 }
 
-/// Number of bytes that may be examined again for each byte that arrives. Each chunk also adds what this number of
-/// bytes would add.
+/// Number of held bytes that may be examined again for each byte that arrives. Each chunk counts as this number of
+/// bytes more than it has. Until enough have arrived, held text waits.
 const LOOKS_PER_BYTE: usize = 16;
 
 impl<'a> Stream<'a> {

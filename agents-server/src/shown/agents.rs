@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 
 /// Largest number of an agent's last runs in which escalations are looked for.
 const RUNS: u32 = 20;
-/// Number of entries of journals after which no further run is read for escalations. The last run is always read.
+/// Maximum number of journal entries that are read for escalations. The newest run is read even if it has more.
 const ENTRIES: u64 = 5_000;
 
 #[derive(Serialize)]

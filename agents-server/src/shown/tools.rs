@@ -247,8 +247,8 @@ fn all(agents: Vec<KnownAgent>) -> Vec<Tool> {
     tools
 }
 
-/// Looks up whether the secrets of these tools are there for the visitor, each name once and all side by side. Their values
-/// are not kept.
+/// Looks up whether the secrets of these tools are there for the visitor, and whose they are: each name once, all side
+/// by side. What cannot be looked up, or not in time, is not known. Values are not kept.
 async fn look_up(room: &Room, visitor: &Visitor, tools: &mut [Tool]) {
     let names = |tool: &Tool| {
         let about = tool.description.iter();

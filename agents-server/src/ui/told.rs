@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-/// Time between two looks at the state of the run.
+/// Time without an event after which the stored run is looked at: that it is held is no event.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// News of a run.

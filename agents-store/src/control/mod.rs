@@ -108,7 +108,7 @@ pub trait ControlStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such version. With
-    /// [`Conflict`](crate::ErrorKind::Conflict) if another version is active than the one that it `replaces`.
+    /// [`Conflict`](crate::ErrorKind::Conflict) if `replaces` is set and is not the active version of the tier and purpose.
     async fn reactivate_profile(
         &self,
         version: u64,
@@ -120,8 +120,7 @@ pub trait ControlStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such version. With
-    /// [`Conflict`](crate::ErrorKind::Conflict) if another version of the tier and purpose is active than the one
-    /// that it `replaces`.
+    /// [`Conflict`](crate::ErrorKind::Conflict) if `replaces` is set and is not the active version of the tier and purpose.
     async fn deactivate_profile(
         &self,
         version: u64,

@@ -32,7 +32,8 @@ impl Call {
         )
     }
 
-    /// Returns the call's id in its receipt; `None` until its arguments are accepted.
+    /// Returns the call's id in its receipt; `None` until its arguments are accepted, or it is clear that they never
+    /// will be.
     pub(crate) fn id(&self) -> Option<&Arc<str>> {
         self.id.as_ref()
     }

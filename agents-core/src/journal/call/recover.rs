@@ -227,7 +227,8 @@ impl Call {
         self.climbed(raised, remark);
     }
 
-    /// Settles the call with an escalation that no agent above has handled; the model is told of it.
+    /// Settles the call with an escalation that no agent above has handled and that does not end the run; the model is
+    /// told of it.
     pub(super) fn unhandled(&mut self, escalation: Escalation) {
         self.climbed(escalation, wording::UNSETTLED);
     }
