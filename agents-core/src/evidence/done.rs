@@ -199,10 +199,7 @@ impl<T: ClaimedTool<Args: JsonSchema>> JsonSchema for Done<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let arguments = <T::Args as JsonSchema>::json_schema(generator);
         let properties = arguments.get("properties").cloned();
-        let mut schema = schemars::json_schema!({
-            "type": "object",
-            "description": wording::claim(T::TOOL),
-        });
+        let mut schema = schemars::json_schema!({ "type": "object" });
         if let Some(properties) = properties {
             schema.insert("properties".to_owned(), properties);
         }

@@ -1,14 +1,15 @@
 //! Marks in generated schemas, which are taken out before anybody sees the schema: models get sentences in their place.
 
-use serde_json::Value;
+use super::wording;
+use serde_json::{Map, Value};
 
 /// Key of a tool's schema whose value is a sentence for the description: where a known value may come from.
 pub(super) const KNOWN: &str = "x-known";
 /// Key of an answer's schema whose value is the name of the tool that a claim is about.
 pub(super) const DONE: &str = "x-done";
 
-/// Removes the keys `x-known` and `x-done` from a schema, and puts the sentences about known values into the
-/// descriptions. Returns the names of the tools that the schema has claims of, each once.
+/// Removes the keys `x-known` and `x-done` from a schema, and puts sentences about known values and claims behind the
+/// descriptions, which are the doc comments of the user. Returns the names of the tools that the schema has claims of, each once.
 pub(crate) fn without_marks(schema: &mut Value) -> Vec<String> {
     let mut claims = Vec::new();
     visit(schema, &mut claims);
@@ -21,16 +22,11 @@ fn visit(schema: &mut Value, claims: &mut Vec<String>) {
     match schema {
         Value::Object(members) => {
             if let Some(Value::String(tool)) = members.remove(DONE) {
+                describe(members, wording::claim(&tool));
                 claims.push(tool);
             }
             if let Some(Value::String(sentence)) = members.remove(KNOWN) {
-                let said = members.get("description").and_then(Value::as_str);
-                let described = match said {
-                    Some(said) if said.ends_with(['.', '!', '?']) => format!("{said} {sentence}"),
-                    Some(said) => format!("{said}. {sentence}"),
-                    None => sentence,
-                };
-                members.insert("description".to_owned(), described.into());
+                describe(members, sentence);
             }
             members
                 .values_mut()
@@ -39,4 +35,15 @@ fn visit(schema: &mut Value, claims: &mut Vec<String>) {
         Value::Array(items) => items.iter_mut().for_each(|item| visit(item, claims)),
         _ => {}
     }
+}
+
+/// Puts a sentence behind the description of a schema, or in its place if there is none.
+fn describe(members: &mut Map<String, Value>, sentence: String) {
+    let said = members.get("description").and_then(Value::as_str);
+    let described = match said {
+        Some(said) if said.ends_with(['.', '!', '?']) => format!("{said} {sentence}"),
+        Some(said) => format!("{said}. {sentence}"),
+        None => sentence,
+    };
+    members.insert("description".to_owned(), described.into());
 }

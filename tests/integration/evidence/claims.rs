@@ -290,3 +290,19 @@ fn the_model_is_told_what_a_claim_is() {
     assert_eq!(claim["required"], serde_json::Value::Null);
     assert!(!schema.to_string().contains("x-done"));
 }
+
+#[test]
+fn a_doc_comment_stands_before_what_a_claim_is() {
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Documented {
+        /// The refund, if one was made
+        refund: Option<Done<RefundOrder>>,
+    }
+
+    let schema = agents::tool::schema_of::<Documented>();
+    let said = schema["properties"]["refund"]["description"].as_str().unwrap();
+    assert!(
+        said.starts_with("The refund, if one was made. A call of `refund_order` that has"),
+        "{said}"
+    );
+}
