@@ -300,7 +300,9 @@ fn a_doc_comment_stands_before_what_a_claim_is() {
     }
 
     let schema = agents::tool::schema_of::<Documented>();
-    let said = schema["properties"]["refund"]["description"].as_str().unwrap();
+    let said = schema["properties"]["refund"]["description"]
+        .as_str()
+        .unwrap();
     assert!(
         said.starts_with("The refund, if one was made. A call of `refund_order` that has"),
         "{said}"

@@ -134,7 +134,9 @@ impl Outside {
                 let path = call_path(&agent(), *seq);
                 let frame = state.place(place).frame.as_ref();
                 if let Some(frame) = frame
-                    && state.call_at(place, *seq).is_some_and(Call::is_in_background)
+                    && state
+                        .call_at(place, *seq)
+                        .is_some_and(Call::is_in_background)
                 {
                     self.told.push(Told {
                         path: path.clone(),
