@@ -7,8 +7,8 @@ use crate::{Dialect, Keywords, References};
 use agents_core::model::{History, Model, Request};
 use serde_json::{Value, json};
 
-/// Checks that a client sends the schemas of tools and answers in a dialect that the program sets, and that nothing of it is
-/// left in the requests of another client of the same conversation.
+/// Checks that a client sends the schemas of tools and answers in a dialect that the program sets. Nothing of it may be left
+/// in the requests of another client of the same conversation.
 ///
 /// `client` makes a client of the server at this address, with this dialect if there is one. `tool` and `answer` are JSON
 /// Pointers to the schema of the first tool and to that of the answer in a request. `reply` is a reply in one document.

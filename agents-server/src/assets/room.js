@@ -12,6 +12,8 @@
 
   /// Replaces the list by the one of a new page, and leaves the cards alone that have not changed.
   const take = (before, after) => {
+    // A card that is moved loses the focus, and the next key would go nowhere.
+    const focused = document.activeElement;
     const all = "[data-approval-id], [data-execution-id]";
     const id = (card) => card.dataset.approvalId ?? card.dataset.executionId;
     const cards = new Map([...before.querySelectorAll(all)].map((card) => [id(card), card]));
@@ -30,6 +32,7 @@
       status.textContent = "What you were writing about was decided elsewhere.";
     }
     before.replaceChildren(...after.childNodes);
+    if (before.contains(focused)) focused.focus({ preventScroll: true });
   };
 
   /// Keeps a connection open while the page is seen, and returns what ends it. Browsers allow six connections to a server,

@@ -34,13 +34,14 @@ pub(super) enum Told {
     Step,
     /// A text or a reasoning with this id begins.
     Begins { what: Written, id: String },
-    /// It goes on.
+    /// A text or a reasoning goes on.
     Piece {
         what: Written,
         id: String,
         text: String,
     },
-    /// It is over. If it `is_superseded`, it is not what the agent says: it did not fit, or is written again.
+    /// A text or a reasoning is over. If it `is_superseded`, it is not what the agent says: it did not fit, or is written
+    /// again.
     Ends {
         what: Written,
         id: String,
@@ -72,7 +73,7 @@ pub(super) enum Told {
     Broken(String),
 }
 
-/// What a model writes.
+/// Kind of what a model writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     Text,

@@ -8,7 +8,7 @@ use agents::{
     journal::{MemoryJournal, Recorded},
     model::{Capabilities, ContextOverflow, Message, ModelError, ModelErrorKind, Reply, Usage},
     prelude::*,
-    run::{Event, EventKind, tokens},
+    run::{Event, EventKind, ToolEnvelope, tokens},
     testing::{ReceivedRequest, Script, ScriptedModel},
     tool,
 };
@@ -412,7 +412,7 @@ async fn a_known_value_of_a_page_that_was_left_out_is_still_known() {
         .outputs
         .receipts()
         .skip(10)
-        .map(|one| one.is_ok())
+        .map(ToolEnvelope::is_ok)
         .collect();
     assert_eq!(quotes, [true, false], "only the first one was on a page");
 }

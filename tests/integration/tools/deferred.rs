@@ -48,7 +48,7 @@ fn desk() -> AgentBuilder<'static, String, String> {
 }
 
 fn search(query: &str) -> Script {
-    Script::call("search_tools", &json!({ "query": query }).to_string())
+    Script::call("search_tools", json!({ "query": query }).to_string())
 }
 
 fn offers(handle: &ScriptedModel) -> Vec<Vec<String>> {
