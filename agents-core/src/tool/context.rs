@@ -83,7 +83,7 @@ impl ToolContext {
             approved: false,
             answer: None,
             watch: None,
-            execution: Arc::default(),
+            execution: Shared::default(),
         }
     }
 
