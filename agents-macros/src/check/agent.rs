@@ -252,13 +252,14 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
 /// other values.
 fn tools_once(settings: &Settings, errors: &Errors) {
     let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
-    let mut seen: Vec<&Path> = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
     for tool in listed {
         if let (Element::One(Expr::Path(_)), Some(path)) = (tool, tool.tool_type()) {
-            if seen.contains(&path) {
-                errors.at(path, messages::named_twice(written(path)));
+            let name = written(path);
+            if seen.contains(&name) {
+                errors.at(path, messages::named_twice(&name));
             }
-            seen.push(path);
+            seen.push(name);
         }
     }
 }

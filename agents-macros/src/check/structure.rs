@@ -11,7 +11,7 @@ use crate::{
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Expr, ExprCall, ExprMethodCall, Ident, Lit, LitInt, Path};
+use syn::{Expr, ExprCall, ExprMethodCall, Ident, Lit, LitInt};
 
 /// Checks each part of a `structure!` by itself. A part that is reported is left out.
 pub(crate) fn structure_as_written(place: &mut Placed, errors: &Errors) {
@@ -181,7 +181,7 @@ pub(crate) fn structure(root: &Member, errors: &Errors) {
 fn visit<'t>(
     here: &'t Member,
     above: &mut Vec<&'t Member>,
-    seen: &mut Vec<&'t Path>,
+    seen: &mut Vec<String>,
     errors: &Errors,
 ) {
     placed_once(here, seen, errors);
@@ -200,12 +200,13 @@ fn visit<'t>(
 }
 
 /// Reports an agent that is placed twice: `.delegates(Coder, Tester.delegates(Coder))`.
-fn placed_once<'t>(here: &'t Member, seen: &mut Vec<&'t Path>, errors: &Errors) {
+fn placed_once(here: &Member, seen: &mut Vec<String>, errors: &Errors) {
     let Some(path) = here.path() else { return };
-    if seen.contains(&path) {
-        errors.at(path, messages::placed_twice(written(path)));
+    let name = written(path);
+    if seen.contains(&name) {
+        errors.at(path, messages::placed_twice(&name));
     }
-    seen.push(path);
+    seen.push(name);
 }
 
 /// Reports `.background().background_until_answer()`.

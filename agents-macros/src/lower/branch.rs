@@ -7,6 +7,7 @@ use crate::{
     },
     model::Branch,
     paths::cx,
+    syntax::written,
 };
 use proc_macro2::Span;
 use quote::format_ident;
@@ -73,7 +74,9 @@ impl Targets {
 
     /// Returns the variable that stands for the agent in the arms. A path names the same agent wherever it stands.
     fn target(&mut self, agent: &Expr) -> Ident {
-        let known = |(_, other): &&(Ident, Expr)| matches!(agent, Expr::Path(_)) && agent == other;
+        let text = written(agent);
+        let known =
+            |(_, other): &&(Ident, Expr)| matches!(agent, Expr::Path(_)) && written(other) == text;
         let span = agent.span().resolved_at(self.site);
         if let Some((name, _)) = self.targets.iter().find(known) {
             return Ident::new(&name.to_string(), span);
