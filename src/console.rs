@@ -288,8 +288,8 @@ fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
 }
 
-/// Returns in words how a call was approved: the decisions, their authors and the time that they took. `None` if no
-/// approval was asked for. The reason of a denial is in the error.
+/// Returns in words how a call was approved, or its question answered: the decisions, their authors and the time that they
+/// took. `None` if nobody was asked. The reason of a denial is in the error.
 pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
     let asked = |attempt: &&Attempt| attempt.approval_s.is_some();
     let times = receipt.attempts.iter().filter(asked).count();
@@ -298,7 +298,8 @@ pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
         let took = Duration::try_from_secs_f64(last.approval_s?).ok()?;
         let by = last.approved_by.as_deref();
         let said = match (times, by) {
-            (1, by) => decided(&Approval::Approve, by),
+            (1, by) if receipt.is_answer => by_whom("answered", by),
+            (1, by) => by_whom("approved", by),
             (times, Some(by)) => format!("approved {times} times, last by {by}"),
             (times, None) => format!("approved {times} times, the last"),
         };
@@ -324,6 +325,10 @@ fn decided(approval: &Approval, by: Option<&str>) -> String {
         Approval::Expired { .. } => "expired",
         Approval::Revise { .. } => "to be changed",
     };
+    by_whom(did, by)
+}
+
+fn by_whom(did: &str, by: Option<&str>) -> String {
     match by {
         Some(by) => format!("{did} by {by}"),
         None => did.to_owned(),

@@ -312,4 +312,6 @@ mod pages {
     struct ComingFromRig;
     #[doc = include_str!("../book/src/coming-from-langgraph.md")]
     struct ComingFromLanggraph;
+    #[doc = include_str!("../book/src/coming-from-pydantic-ai.md")]
+    struct ComingFromPydanticAi;
 }

@@ -34,7 +34,11 @@ const NOT_RUN: &[(&str, usize, &str)] = &[
         1,
         "needs bubblewrap; the example `sandbox` is the same",
     ),
-    ("stores.md", 2, "need a PostgreSQL server"),
+    (
+        "stores.md",
+        3,
+        "need a PostgreSQL server, and write a file of keys",
+    ),
     (
         "webassembly.md",
         1,

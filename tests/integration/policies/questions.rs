@@ -4,6 +4,7 @@ use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Effects, Outcome,
     agent::Progress,
+    console,
     evidence::{Known, User},
     journal::MemoryJournal,
     policy,
@@ -72,6 +73,8 @@ async fn the_user_is_asked_and_the_answer_is_the_output() {
     assert_eq!(receipt.output.as_ref().unwrap().as_str(), r#""Window""#);
     assert!(receipt.is_answer);
     assert_eq!(receipt.attempts[0].approved_by.as_deref(), Some("ada"));
+    let line = console::receipt(receipt, false);
+    assert!(line.contains("answered by ada after "), "{line}");
 
     let seen = seen.lock().unwrap();
     let [request] = &seen[..] else {
