@@ -670,3 +670,51 @@ fn the_root_of_a_team_has_no_background() {
         "{error}"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_went_on_is_replayed_wherever_it_was_cut() {
+    let agents = |wait: u64| {
+        let (quick, _) = ScriptedModel::always(Script::text("quick is done"));
+        let (slow, _) = ScriptedModel::from_async_fn(move |_| async move {
+            if wait > 0 {
+                tokio::time::sleep(Duration::from_millis(wait)).await;
+            }
+            Script::text("slow is done")
+        });
+        let (lead, _) = ScriptedModel::from_async_fn(|asked| async move {
+            match asked.messages.len() {
+                ..3 => Script::calls([("quick", ASKS), ("slow", ASKS)]),
+                _ => Script::text("done"),
+            }
+        });
+        let agent = |name, model| {
+            AgentBuilder::<String, String>::new(name)
+                .model(model)
+                .build()
+        };
+        let (quick, slow) = (agent("quick", quick), agent("slow", slow));
+        structure!(agent("lead", lead).delegates(quick.background(), slow))
+    };
+    for wait in [0, 200] {
+        let journal = MemoryJournal::new();
+        let team = agents(wait);
+        team.run("x").journal(journal.clone()).await.unwrap();
+        let entries = journal.entries();
+        for cut in 1..=entries.len() {
+            let (at, kind) = (
+                format!("{wait} ms, cut after {cut}"),
+                entries[cut - 1].kind(),
+            );
+            let journal = MemoryJournal::of(entries[..cut].to_vec());
+            let week = Duration::from_secs(7 * 24 * 60 * 60);
+            let went_on = team.run("x").journal(journal.clone()).into_future();
+            let went_on = tokio::time::timeout(week, went_on).await;
+            let answer = went_on.unwrap_or_else(|_| panic!("{at} ({kind}): it hangs"));
+            assert_eq!(answer.unwrap(), "done", "{at} ({kind})");
+            let recorded = Recorded::of(journal.entries()).unwrap();
+            let replay = tokio::time::timeout(week, team.run("x").replay(&recorded)).await;
+            let replay = replay.unwrap_or_else(|_| panic!("{at} ({kind}): its replay hangs"));
+            replay.unwrap_or_else(|difference| panic!("{at} ({kind}): {difference}"));
+        }
+    }
+}
