@@ -50,8 +50,11 @@ impl CallSite<'_> {
         if let Some(replay) = &self.cx.root.settings.replay
             && self.with_call(Call::is_in_background)
         {
-            let turns = || self.cx.node.frame(|frame| frame.turns);
-            Box::pin(replay.may_end(&self.path(), turns)).await;
+            let so_far = || {
+                let turns = self.cx.node.frame(|frame| frame.turns);
+                (turns, self.cx.open_calls())
+            };
+            Box::pin(replay.may_end(&self.path(), so_far)).await;
         }
     }
 

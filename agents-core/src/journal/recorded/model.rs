@@ -91,8 +91,12 @@ impl RecordedModel {
         let same = exchanges.left(&used).filter(|(_, asked)| {
             exchanges.messages(asked) == &*messages && asked.offers_the_same(request)
         });
-        // Of several, the request that was made in the same place.
-        let nearest = same.max_by_key(|(index, asked)| (asked.place == place, Reverse(*index)));
+        // Of several, the request that was made in the same place; and of these, one that was answered. The process of the
+        // recorded run may have ended before the answer, and the next one made the request again.
+        let nearest = same.max_by_key(|(index, asked)| {
+            let is_answered = !matches!(asked.said, RecordedAnswer::Nothing);
+            (asked.place == place, is_answered, Reverse(*index))
+        });
         let Some((index, asked)) = nearest else {
             // A recording that breaks off does not say what would have come next here.
             let is_known = exchanges.requests.iter().any(|asked| asked.place == place);

@@ -99,8 +99,9 @@ struct Execution {
 struct Told {
     /// Path of the call.
     path: String,
-    /// Path of the agent.
+    /// Path of the agent, and its place in the run of this number.
     agent: String,
+    place: (u32, PlaceId),
     /// Number of the agent's turn before which it was told.
     turn: u32,
 }
@@ -125,6 +126,10 @@ impl Outside {
                     self.on_call(path, call, fact, raw);
                 }
             }
+            Fact::Resumed => (0..)
+                .take(state.places.len())
+                .for_each(|place| self.gave_no_reply(state, (raw.run, place))),
+            Fact::Unanswered { .. } => self.gave_no_reply(state, (raw.run, place)),
             Fact::Instructed(instruction) if state.place(place).depth == 0 => {
                 let frame = state.place(place).frame.as_ref();
                 let turn = frame.map_or(0, |frame| frame.turns) + 1;
@@ -141,6 +146,7 @@ impl Outside {
                     self.told.push(Told {
                         path: path.clone(),
                         agent: agent(),
+                        place: (raw.run, place),
                         // A model that is writing is told after its reply.
                         turn: frame.turns + 1 + u32::from(frame.asked.is_some()),
                     });
@@ -169,6 +175,16 @@ impl Outside {
             _ => {}
         }
         self.last = raw.seq;
+    }
+
+    /// Records that the model of the agent at this place has given no reply to its request: it is told what has come
+    /// meanwhile when it is asked again, and not after the reply.
+    fn gave_no_reply(&mut self, state: &State, place: (u32, PlaceId)) {
+        let frame = state.place(place.1).frame.as_ref();
+        if let Some(frame) = frame.filter(|frame| frame.asked.is_some()) {
+            let told = self.told.iter_mut().filter(|told| told.place == place);
+            told.for_each(|told| told.turn = told.turn.min(frame.turns + 1));
+        }
     }
 
     fn on_call(&mut self, path: String, call: &Call, fact: &CallFact, raw: &Entry) {
@@ -366,11 +382,13 @@ impl Replay {
     }
 
     /// Waits until a call in the background may end: until its agent has come to the turn before which it was told the
-    /// result, and was told the results before that one. `turns` returns the number of turns that the agent has taken.
-    pub(crate) async fn may_end(&self, path: &str, turns: impl Fn() -> u32) {
+    /// result, and was told the results before that one. `so_far` returns the number of turns that the agent has taken,
+    /// and the paths of its calls that have not ended.
+    pub(crate) async fn may_end(&self, path: &str, so_far: impl Fn() -> (u32, Vec<String>)) {
         loop {
             let went_on = self.went_on.notified();
-            if self.ends_now(path, turns()) {
+            let (turns, open) = so_far();
+            if self.ends_now(path, turns, &open) {
                 return self.goes_on();
             }
             went_on.await;
@@ -378,17 +396,17 @@ impl Replay {
     }
 
     /// Marks the call in the background as ended if its agent, which has taken this many turns, was told its result next.
-    /// Returns `false` if other turns or results come first.
-    fn ends_now(&self, path: &str, turns: u32) -> bool {
+    /// Returns `false` if other turns come first, or the results of other calls that are open.
+    fn ends_now(&self, path: &str, turns: u32, open: &[String]) -> bool {
         let mut used = self.used();
         let left = self.outside.told.iter().enumerate();
         let mut left = left.filter(|(index, _)| !used.told.contains(index));
         let Some((own, told)) = left.clone().find(|(_, told)| told.path == *path) else {
             return true;
         };
-        let first = left.find(|(_, other)| other.agent == told.agent);
-        let is_first = first.is_some_and(|(index, _)| index == own);
-        let ends = is_first && turns + 1 >= told.turn;
+        let is_open = |other: &Told| other.agent == told.agent && open.contains(&other.path);
+        let first = left.find(|(index, other)| *index == own || is_open(other));
+        let ends = first.is_some_and(|(index, _)| index == own) && turns + 1 >= told.turn;
         if ends {
             used.told.insert(own);
         }
