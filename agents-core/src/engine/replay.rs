@@ -90,14 +90,15 @@ impl RunContext {
             return false;
         };
         let agent = self.node.path().to_string();
-        let on_their_way = self.node.frame(|frame| {
-            let calls = frame.under_way().filter(|call| call.is_on_its_way());
-            calls
-                .map(|call| call_path(&agent, call.seq))
-                .collect::<Vec<_>>()
-        });
-        replay.owes_results(&agent, turn, |path| {
-            on_their_way.iter().any(|own| own == path)
+        replay.owes_results(&agent, turn, &self.open_calls())
+    }
+
+    /// Returns the paths of the calls of the agent here that have no receipt yet.
+    fn open_calls(&self) -> Vec<String> {
+        let agent = self.node.path().to_string();
+        self.node.frame(|frame| {
+            let open = frame.under_way().filter(|call| call.receipt.is_none());
+            open.map(|call| call_path(&agent, call.seq)).collect()
         })
     }
 

@@ -414,15 +414,10 @@ impl Replay {
     }
 
     /// Returns `true` if the agent at this path has to be told results of calls in the background before this turn, and
-    /// these have not ended. `is_on_its_way` tells of the path of a call whether the call goes on in the background.
-    pub(crate) fn owes_results(
-        &self,
-        agent: &str,
-        turn: u32,
-        is_on_its_way: impl Fn(&str) -> bool,
-    ) -> bool {
+    /// these are among the calls that are open.
+    pub(crate) fn owes_results(&self, agent: &str, turn: u32, open: &[String]) -> bool {
         let mut told = self.outside.told.iter();
-        told.any(|told| told.agent == agent && told.turn <= turn && is_on_its_way(&told.path))
+        told.any(|told| told.agent == agent && told.turn <= turn && open.contains(&told.path))
     }
 
     /// Returns the instructions that the agent that was run was told before this turn, and has not been told again.
