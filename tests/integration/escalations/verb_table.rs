@@ -25,10 +25,9 @@ fn row(happened: &str, verb: &str) {
 
 #[test]
 fn the_table_has_no_other_rows() {
-    let table = BOOK.split("## Which verb?").nth(1).unwrap();
-    let rows = table.lines().skip_while(|line| !line.starts_with('|'));
-    let rows = rows.take_while(|line| line.starts_with('|')).skip(2);
-    assert_eq!(rows.count(), 8);
+    let table = BOOK.split("| what happened | verb | why |\n").nth(1).unwrap();
+    let rows = table.lines().take_while(|line| line.starts_with('|'));
+    assert_eq!(rows.skip(1).count(), 8);
 }
 
 #[derive(Debug)]
