@@ -77,6 +77,11 @@ fn l7_nothing_is_read_from_the_environment() {
             }
             files += 1;
             let text = fs::read_to_string(&path).unwrap();
+            // Examples in comments are programs of their own.
+            let code = text
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
+            let text = code.collect::<Vec<_>>().join("\n");
             for way in ["std::env", "env::var", "env!(", "dotenv"] {
                 assert!(!text.contains(way), "{} has {way}", path.display());
             }

@@ -6,7 +6,7 @@
 //! in_doubt!(Pay, |key| match self.bank.find(key).await? { .. });
 //! ```
 
-use super::one_value::{Block, Read};
+use super::one_value::{Block, Names, Read};
 use crate::{
     ast::InDoubt, diag::Errors, keys, messages, names::plain, paths::Rt, suggest::nearest,
 };
@@ -41,53 +41,50 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
 
 /// Reads `in_doubt(key) => expr,`.
 pub(super) fn in_doubt(input: ParseStream<'_>, errors: &Errors) -> Option<InDoubt> {
-    let read = BLOCK.behind(input, errors)?;
-    Some(with_key(read, errors))
+    BLOCK.behind(input, key, errors).map(made)
 }
 
 /// Reads `in_doubt!(Pay, |key| expr)`, and the path to the runtime.
 pub(crate) fn in_doubt_block(tokens: TokenStream, errors: &Errors) -> Option<(Rt, InDoubt)> {
-    let (rt, read) = BLOCK.alone(tokens, errors)?;
-    Some((rt, with_key(read, errors)))
+    let (rt, read) = BLOCK.alone(tokens, key, errors)?;
+    Some((rt, made(read)))
 }
 
-/// Checks that one name is written, without a type; `_` counts as a name that is not needed. Other names are reported.
-fn with_key(read: Read, errors: &Errors) -> InDoubt {
-    let Read {
-        keyword,
-        tool,
-        names,
-        body,
+fn made(read: Read<Option<Ident>>) -> InDoubt {
+    InDoubt {
+        keyword: read.keyword,
+        tool: read.tool,
+        key: read.name,
+        body: read.body,
+    }
+}
+
+/// Returns the one name that the block is given; `None` for `_`. More names, and a type, are reported.
+fn key(names: Names, errors: &Errors) -> Option<Ident> {
+    let Names {
+        written,
         form,
         seen,
-    } = read;
-    let mut names = names.into_iter();
-    let first = names.next();
+    } = names;
+    let mut names = written.into_iter();
+    let (name, ty) = names.next()?;
     for (second, _) in names {
         errors.at(second, messages::doubt_with_two_names(&form, seen));
     }
-    let key = first.and_then(|(name, ty)| {
-        if let Some(ty) = ty {
-            errors.at(ty, messages::key_without_type(&form));
-        }
-        match name {
-            Pat::Wild(_) => None,
-            Pat::Ident(name) => {
-                if name.by_ref.is_some() || name.mutability.is_some() || name.subpat.is_some() {
-                    errors.at(&name, messages::key_without_type(&form));
-                }
-                Some(name.ident)
+    if let Some(ty) = ty {
+        errors.at(ty, messages::key_without_type(&form));
+    }
+    match name {
+        Pat::Wild(_) => None,
+        Pat::Ident(name) => {
+            if name.by_ref.is_some() || name.mutability.is_some() || name.subpat.is_some() {
+                errors.at(&name, messages::key_without_type(&form));
             }
-            other => {
-                errors.at(other, messages::key_without_type(&form));
-                None
-            }
+            Some(name.ident)
         }
-    });
-    InDoubt {
-        keyword,
-        tool,
-        key,
-        body,
+        other => {
+            errors.at(other, messages::key_without_type(&form));
+            None
+        }
     }
 }

@@ -29,17 +29,25 @@ pub(super) struct Block {
 }
 
 /// A block as it was read.
-pub(super) struct Read {
+pub(super) struct Read<N> {
     pub(super) keyword: Ident,
     /// The tool that the block names; `None` if it stands behind the function of the tool.
     pub(super) tool: Option<Path>,
-    /// What the user has written for the value, as far as names and types go. One name is right.
-    pub(super) names: Vec<(Pat, Option<Type>)>,
+    /// The name of the value.
+    pub(super) name: N,
     pub(super) body: Expr,
+}
+
+/// What the user has written for the value. One name without a type is right.
+pub(super) struct Names {
+    pub(super) written: Vec<(Pat, Option<Type>)>,
     /// The way to write the block there, and what is in scope there, for messages.
     pub(super) form: String,
     pub(super) seen: &'static str,
 }
+
+/// Takes the name of the value out of what is written, and reports the rest.
+pub(super) type Take<N> = fn(Names, &Errors) -> N;
 
 /// Tells whether a block of a tool, such as `on_error` or `undo`, begins here.
 pub(super) fn is_block(input: ParseStream<'_>) -> bool {
@@ -49,26 +57,42 @@ pub(super) fn is_block(input: ParseStream<'_>) -> bool {
 
 impl Block {
     /// Reads `word(name) => expr,`. If it cannot, it skips the tokens up to the next keyword of a tool's block.
-    pub(super) fn behind(&self, input: ParseStream<'_>, errors: &Errors) -> Option<Read> {
-        let read = errors.ok(self.read_behind(input, errors));
+    pub(super) fn behind<N: Default>(
+        &self,
+        input: ParseStream<'_>,
+        take: Take<N>,
+        errors: &Errors,
+    ) -> Option<Read<N>> {
+        let read = errors.ok(self.read_behind(input, take, errors));
         while read.is_none() && !input.is_empty() && !is_block(input) {
             let _ = input.parse::<TokenTree>();
         }
         read
     }
 
-    fn read_behind(&self, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Read> {
+    fn read_behind<N: Default>(
+        &self,
+        input: ParseStream<'_>,
+        take: Take<N>,
+        errors: &Errors,
+    ) -> syn::Result<Read<N>> {
         let keyword: Ident = input.parse()?;
         let misspelt = (keyword != self.word).then(|| {
             let message = suggest::unknown("block", &keyword, keys::TOOL_BLOCKS);
             syn::Error::new(keyword.span(), message)
         });
-        let mut names = Vec::new();
+        let mut name = N::default();
         if input.peek(token::Paren) {
             misspelt.into_iter().for_each(|error| errors.note(error));
             let inside;
             parenthesized!(inside in input);
-            names.extend(inside.parse_terminated(name, Token![,])?);
+            let written = inside.parse_terminated(self::name, Token![,])?;
+            let names = Names {
+                written: written.into_iter().collect(),
+                form: format!("{}({}) => ..", self.word, self.value),
+                seen: messages::SEEN_BEHIND,
+            };
+            name = take(names, errors);
         } else {
             let nameless = || syn::Error::new(keyword.span(), self.without_value);
             let error = misspelt.unwrap_or_else(nameless);
@@ -94,16 +118,19 @@ impl Block {
         Ok(Read {
             keyword,
             tool: None,
-            names,
+            name,
             body,
-            form: format!("{}({}) => ..", self.word, self.value),
-            seen: messages::SEEN_BEHIND,
         })
     }
 
     /// Reads `word!(Tool, |name| expr)`, and the path to the runtime.
-    pub(super) fn alone(&self, tokens: TokenStream, errors: &Errors) -> Option<(Rt, Read)> {
-        let read = |input: ParseStream<'_>| Ok((rt(input)?, self.read_alone(input, errors)?));
+    pub(super) fn alone<N>(
+        &self,
+        tokens: TokenStream,
+        take: Take<N>,
+        errors: &Errors,
+    ) -> Option<(Rt, Read<N>)> {
+        let read = |input: ParseStream<'_>| Ok((rt(input)?, self.read_alone(input, take, errors)?));
         all(tokens, errors, |input| {
             let read = errors.ok(read(input));
             if read.is_none() {
@@ -113,7 +140,12 @@ impl Block {
         })?
     }
 
-    fn read_alone(&self, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Read> {
+    fn read_alone<N>(
+        &self,
+        input: ParseStream<'_>,
+        take: Take<N>,
+        errors: &Errors,
+    ) -> syn::Result<Read<N>> {
         let wanted = |input: ParseStream<'_>| input.error(self.wants_a_tool);
         let tool = on_error::tool_type(input, errors, wanted, messages::doubt_by_type)?;
         let message = (self.by_closure)(&written(&tool));
@@ -147,14 +179,17 @@ impl Block {
             Pat::Type(typed) => (*typed.pat, Some(*typed.ty)),
             name => (name, None),
         });
+        let names = Names {
+            written: names.collect(),
+            form,
+            seen: messages::SEEN_ALONE,
+        };
         let last = &tool.segments[tool.segments.len() - 1].ident;
         Ok(Read {
             keyword: Ident::new(self.word, last.span()),
-            names: names.collect(),
+            name: take(names, errors),
             tool: Some(tool),
             body: *body,
-            form,
-            seen: messages::SEEN_ALONE,
         })
     }
 }

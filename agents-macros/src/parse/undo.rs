@@ -6,7 +6,7 @@
 //! undo!(UpdateLeadStatus, |change| self.crm.restore(args.lead_id, change.previous).await);
 //! ```
 
-use super::one_value::{Block, Read};
+use super::one_value::{Block, Names, Read};
 use crate::{ast::Undo, diag::Errors, keys, messages, names::plain, paths::Rt, suggest::nearest};
 use proc_macro2::TokenStream;
 use syn::{Ident, Pat, parse::ParseStream};
@@ -31,42 +31,38 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
 
 /// Reads `undo(output) => expr,`.
 pub(super) fn undo(input: ParseStream<'_>, errors: &Errors) -> Option<Undo> {
-    let read = BLOCK.behind(input, errors)?;
-    Some(with_output(read, errors))
+    BLOCK.behind(input, output, errors).map(made)
 }
 
 /// Reads `undo!(Pay, |output| expr)`, and the path to the runtime.
 pub(crate) fn undo_block(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Undo)> {
-    let (rt, read) = BLOCK.alone(tokens, errors)?;
-    Some((rt, with_output(read, errors)))
+    let (rt, read) = BLOCK.alone(tokens, output, errors)?;
+    Some((rt, made(read)))
 }
 
-/// Checks that one pattern is written, without a type; `_` counts as an output that is not needed. Other patterns are
-/// reported.
-fn with_output(read: Read, errors: &Errors) -> Undo {
-    let Read {
-        keyword,
-        tool,
-        names,
-        body,
+fn made(read: Read<Option<Pat>>) -> Undo {
+    Undo {
+        keyword: read.keyword,
+        tool: read.tool,
+        output: read.name,
+        body: read.body,
+    }
+}
+
+/// Returns the one pattern that the block is given; `None` for `_`. More patterns, and a type, are reported.
+fn output(names: Names, errors: &Errors) -> Option<Pat> {
+    let Names {
+        written,
         form,
         seen,
-    } = read;
-    let mut patterns = names.into_iter();
-    let first = patterns.next();
+    } = names;
+    let mut patterns = written.into_iter();
+    let (pattern, ty) = patterns.next()?;
     for (second, _) in patterns {
         errors.at(second, messages::undo_with_two_names(&form, seen));
     }
-    let output = first.and_then(|(pattern, ty)| {
-        if let Some(ty) = ty {
-            errors.at(ty, messages::output_without_type(&form));
-        }
-        Some(pattern).filter(|pattern| !matches!(pattern, Pat::Wild(_)))
-    });
-    Undo {
-        keyword,
-        tool,
-        output,
-        body,
+    if let Some(ty) = ty {
+        errors.at(ty, messages::output_without_type(&form));
     }
+    Some(pattern).filter(|pattern| !matches!(pattern, Pat::Wild(_)))
 }

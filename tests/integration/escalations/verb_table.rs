@@ -25,7 +25,10 @@ fn row(happened: &str, verb: &str) {
 
 #[test]
 fn the_table_has_no_other_rows() {
-    let table = BOOK.split("| what happened | verb | why |\n").nth(1).unwrap();
+    let table = BOOK
+        .split("| what happened | verb | why |\n")
+        .nth(1)
+        .unwrap();
     let rows = table.lines().take_while(|line| line.starts_with('|'));
     assert_eq!(rows.skip(1).count(), 8);
 }
