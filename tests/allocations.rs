@@ -89,5 +89,5 @@ fn s5_12_a_turn_that_nobody_watches_allocates_little() {
     assert!(kept <= 1_900, "a run keeps {kept} bytes of a turn");
     let one = run_of(1);
     assert!(one.count_total <= 160, "a run of one turn: {one:?}");
-    assert!(one.bytes_max <= 28_000, "a run of one turn: {one:?}");
+    assert!(one.bytes_max <= 29_500, "a run of one turn: {one:?}");
 }
