@@ -1,5 +1,5 @@
 #![deny(warnings, unused_qualifications)]
-//! What is plain Rust elsewhere is plain Rust within the macros.
+//! Plain Rust means within the macros what it means elsewhere.
 
 use agents::{prelude::*, tool};
 

@@ -1,4 +1,4 @@
-//! What stands under a `#[cfg]` that is not fulfilled is not there: none of it would compile.
+//! Code under a `#[cfg]` that is not fulfilled is left out: none of it would compile.
 
 use agents::{prelude::*, tool};
 

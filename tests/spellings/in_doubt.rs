@@ -5,7 +5,7 @@
     rust_2018_idioms,
     unused_qualifications
 )]
-//! What became of an interrupted execution is said in plain Rust.
+//! Plain Rust says what became of an interrupted execution.
 
 use agents::{
     prelude::{tool as block, *},

@@ -4,7 +4,7 @@
 use super::call_site::CallSite;
 use crate::{
     context::RunContext,
-    journal::{Call, CallFact, Dropped, Replay, call_path, is_given_again, of_an_execution},
+    journal::{Call, CallFact, Dropped, Replay, is_given_again, of_an_execution},
     recovery::Plan,
     run::{ApprovalDecision, ApprovalRequest, Stop},
     tool::{SharedTool, ToolContext},
@@ -95,10 +95,10 @@ impl RunContext {
 
     /// Returns the paths of the calls of the agent here that have no receipt yet.
     fn open_calls(&self) -> Vec<String> {
-        let agent = self.node.path().to_string();
         self.node.frame(|frame| {
             let open = frame.under_way().filter(|call| call.receipt.is_none());
-            open.map(|call| call_path(&agent, call.seq)).collect()
+            open.map(|call| self.node.call_path(call.seq).to_string())
+                .collect()
         })
     }
 

@@ -183,8 +183,12 @@ impl State {
                 None => after.ignored = true,
             },
             Fact::TicketGiven { seq, until_answer } => {
-                after.ignored = !self.frame_mut(id).give_ticket(seq, until_answer);
-                self.go_on(id);
+                let frame = self.place_mut(id).frame.as_mut();
+                let is_given = frame.is_some_and(|frame| frame.give_ticket(seq, until_answer));
+                after.ignored = !is_given;
+                if is_given {
+                    self.give_results(id);
+                }
             }
             Fact::Settled { seq } => {
                 after.receipt = self.settle(id, seq, at, projection);
@@ -512,13 +516,13 @@ impl State {
                 let has_written = self.frame_mut(id).has_written();
                 self.each_up(id, |place| place.wrote |= has_written);
             }
-            None => self.go_on(id),
+            None => self.give_results(id),
         }
         Some(receipt)
     }
 
     /// Gives the model the results of its calls, once each call of the last reply has its receipt or a ticket.
-    fn go_on(&mut self, id: PlaceId) {
+    fn give_results(&mut self, id: PlaceId) {
         let frame = self.frame_mut(id);
         if frame.calls.is_empty() || !frame.may_go_on() {
             return;

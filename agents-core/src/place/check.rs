@@ -264,8 +264,8 @@ fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>
     }
 }
 
-/// Adds a defect for each bound on tokens, cost, time, depth or recursion that is above that of an agent further up, because
-/// the agents below that one cannot use more.
+/// Adds a defect for each bound on tokens, cost, time, depth or recursion that is above that of an agent further up. The
+/// agents below that one cannot use more.
 fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let mut compare = |bound: fn(&Budget) -> Option<Budget>| {
         let said = |budget: &Budget| bound(budget).and_then(|budget| budget.in_words().next());

@@ -38,7 +38,7 @@ pub(super) struct Read<N> {
     pub(super) body: Expr,
 }
 
-/// What the user has written for the value. One name without a type is right.
+/// Names that the user has written for the value. One name without a type is right.
 pub(super) struct Names {
     pub(super) written: Vec<(Pat, Option<Type>)>,
     /// The way to write the block there, and what is in scope there, for messages.

@@ -4,8 +4,12 @@ use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind,
     agent::Progress,
+    escalation::{Escalation, return_partial_result},
+    evidence::{Known, User},
     journal::{MemoryJournal, Recorded},
     model::Message,
+    policy::deny_tools,
+    recovery::{CallError, Execution, escalate},
     run::{Approval, ApprovalRequest, Event, EventKind, Steering, ToolEnvelope, tokens},
     structure,
     team::{Member, Team},
@@ -717,4 +721,110 @@ async fn a_run_that_went_on_is_replayed_wherever_it_was_cut() {
             replay.unwrap_or_else(|difference| panic!("{at} ({kind}): {difference}"));
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_a_policy_denies_is_told_at_once_without_a_ticket() {
+    let (model, handle) = ScriptedModel::new([asks(), Script::text("no")]);
+    let team = team(model, reader(500));
+    let run = team.run("Write.").policy(deny_tools("reader"));
+    assert_eq!(run.await.unwrap(), "no");
+    let requests = handle.requests();
+    let told = said(&requests[1])[1].1;
+    assert!(told.starts_with("ERROR POLICY_DENIED"), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_escalation_in_the_background_is_decided_by_the_agent_above() {
+    let schema = json!({"type": "object"});
+    let look = FnTool::new(
+        "search",
+        "Searches.",
+        Effects::Reads,
+        schema,
+        |_, _| async { Err::<String, _>(std::io::Error::other("no such book")) },
+    );
+    let look = look.on_error(|error, _| match error {
+        CallError::Execution(_) => Some(escalate::<Execution>("it is not here").into()),
+        _ => None,
+    });
+    let (inner, _) = ScriptedModel::new([Script::call("search", "{}")]);
+    let reader = AgentBuilder::<String, String>::new("reader").tool(look);
+    let (model, _) = ScriptedModel::new([asks(), Script::text("wait")]);
+    let lead = AgentBuilder::<String, String>::new("writer").model(model);
+    let lead = lead.on_escalation(|escalation: Escalation| {
+        return_partial_result(format!("without it: {}", escalation.reason))
+    });
+    let team = structure!(
+        lead.build()
+            .delegates(reader.model(inner).build().background())
+    );
+    let outcome = team.run("Write.").outcome().await.unwrap();
+    assert!(outcome.partial);
+    assert_eq!(outcome.result.unwrap(), "without it: it is not here");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_holds_for_the_background() {
+    let (inner, reading) = ScriptedModel::new([looks(), Script::text("whales are big")]);
+    let schema = json!({"type": "object"});
+    let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async {
+        Ok::<_, std::io::Error>("sunny")
+    });
+    let reader = AgentBuilder::<String, String>::new("reader")
+        .tool(look)
+        .model(inner);
+    let (model, _) = ScriptedModel::new([asks(), Script::text("wait"), Script::text("done")]);
+    let team = team(model, reader.build());
+    let steering = Steering::new();
+    let hand = steering.clone();
+    let run = team
+        .run("Write.")
+        .steering(&steering)
+        .on_event(move |event: &Event| {
+            if let (EventKind::AttemptStarted { .. }, "reader") = (&event.kind, &*event.agent) {
+                hand.pause();
+            }
+        });
+    let people = async {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        assert_eq!(
+            reading.count(),
+            1,
+            "the call has ended, and nothing follows"
+        );
+        steering.resume();
+    };
+    let (answer, ()) = tokio::join!(run.into_future(), people);
+    assert_eq!(answer.unwrap(), "done");
+}
+
+/// Pays.
+#[agents::tool(writes, idempotent)]
+async fn pay(
+    /// Number of the account.
+    account: Known<u32, (User,)>,
+) -> String {
+    format!("paid to {}", *account)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_of_the_background_is_not_the_word_of_the_user() {
+    let (inner, _) = ScriptedModel::new([Script::text("the account is 4711")]);
+    let reader = AgentBuilder::<String, String>::new("reader")
+        .model(inner)
+        .build();
+    let (model, handle) = ScriptedModel::new([
+        asks(),
+        Script::text("wait"),
+        Script::call("pay", r#"{"account": 4711}"#),
+        Script::text("done"),
+    ]);
+    let lead = AgentBuilder::<String, String>::new("writer")
+        .tool(Pay)
+        .model(model);
+    let team = structure!(lead.build().delegates(reader.background()));
+    assert_eq!(team.run("Write.").await.unwrap(), "done");
+    let told = said(&handle.requests()[3]).last().unwrap().1.to_owned();
+    assert!(told.contains("4711 is not known in this run"), "{told}");
 }

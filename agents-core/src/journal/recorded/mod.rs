@@ -4,6 +4,7 @@ mod difference;
 mod exchanges;
 mod model;
 mod open_calls;
+mod outside;
 mod replay;
 mod what_if;
 mod wording;
@@ -13,7 +14,8 @@ pub use model::RecordedModel;
 pub use open_calls::OpenCall;
 pub use what_if::{RecordedCall, WhatIf};
 
-pub(crate) use replay::{Dropped, Replay, call_path, is_given_again, of_an_execution};
+pub(crate) use outside::{call_path, is_given_again, of_an_execution};
+pub(crate) use replay::{Dropped, Replay};
 
 use super::{
     Entry, Fact, JournalError, Started,
@@ -27,7 +29,7 @@ use crate::{
     secret::{Masker, shown},
 };
 use exchanges::Exchanges;
-use replay::Outside;
+use outside::Outside;
 use serde::de::DeserializeOwned;
 use std::{fmt, sync::Arc};
 

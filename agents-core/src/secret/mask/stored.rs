@@ -9,8 +9,8 @@ use crate::Json;
 use std::borrow::Cow;
 
 impl Masker {
-    /// Writes references in place of the secrets in JSON text that is to be stored, and marks what would look like the begin of a
-    /// reference, even in a text without secrets. It stays valid JSON.
+    /// Writes references in place of the secrets in JSON text that is to be stored. What would look like the begin of a
+    /// reference is marked, even in a text without secrets. The text stays valid JSON.
     pub(crate) fn referenced<'a>(&self, json: &'a str) -> Cow<'a, str> {
         let json = match json.contains(OPEN) {
             true => Cow::Owned(json.replace(OPEN, &format!("{OPEN}{ITSELF}"))),
