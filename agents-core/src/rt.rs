@@ -533,12 +533,13 @@ pub trait Listed: Sized {
 
 impl<T> Listed for T {}
 
-/// Tools behind `..` in a list that are taken as a value: what can be iterated over, and sets.
+/// Tools behind `..` in a list that are taken by value: a [`ToolSet`], or a value that can be iterated over.
 ///
 /// Generated code calls `(more).__spread()`. Other values are borrowed by [`SpreadSource`], so that a source of tools may
 /// be a static.
 pub trait SpreadTools: Sized {
-    /// Returns the value itself, an iterator or a set of tools.
+    /// Returns the tools unchanged, for the list to take. The tools are a [`ToolSet`], or a value that can be iterated
+    /// over, such as a `Vec`.
     #[must_use]
     fn __spread(self) -> Self {
         self

@@ -4,10 +4,11 @@ use crate::wording;
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use serde_json::{Map, Value};
 
-/// Fields of a request's body that were set by their names, beside those that the client writes itself.
+/// Fields of a request's body that were set by their names, beside the fields that the client writes itself.
 ///
-/// A client has a list of its own fields, each with whatever sets it. A field within an object is named with a dot, and the
-/// other fields of that object are the program's:
+/// A client has a list of its own fields. Each item of the list is the name of a field and the words that say what sets
+/// the field. The name of a field within an object has a dot: `text.format`. A program cannot set the client's own
+/// fields, but can set the other fields of such an object:
 ///
 /// ```
 /// use agents_http::Fields;

@@ -187,7 +187,8 @@ impl Approvals {
         }
     }
 
-    /// Sets the time from the decision within which a run has to use an approval; 24 hours by default.
+    /// Sets the time from the decision within which a run has to use an approval; 24 hours by default. An approval that
+    /// a mode gives always has 24 hours.
     #[must_use]
     pub fn use_within(mut self, time: Duration) -> Self {
         self.use_within = time;

@@ -200,8 +200,9 @@ impl Client {
 
     /// Pauses a run until somebody [releases](Client::release) it.
     ///
-    /// A run that nobody works on is held at once. A worker that has the run puts it down at its next safe moment: a tool
-    /// that writes is not interrupted, and no other one begins. What was asked of a model then is asked again later.
+    /// A run that nobody works on is held at once. A worker that has the run puts it down at the next moment at which
+    /// none of its tools that write is running, so that no such tool is interrupted. A call of a tool that only reads
+    /// and a request to a model are interrupted, and are made again after the release.
     ///
     /// # Errors
     /// When there is no such run for this principal, it is over, the [roles](Roles) forbid it, or the store fails.

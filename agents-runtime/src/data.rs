@@ -168,7 +168,7 @@ fn read_json<T: for<'de> Deserialize<'de>>(what: &str, json: &[u8]) -> Result<T,
     serde_json::from_slice(json).map_err(|error| crate::wording::unreadable(what, &error))
 }
 
-/// Encrypts journal entries; `after` is the number of the entry before them.
+/// Encrypts journal entries; `after` is the number of the entry before the first of them.
 pub(crate) fn sealed_entries(
     key: &RunKey,
     after: u64,
@@ -177,7 +177,8 @@ pub(crate) fn sealed_entries(
     key.seal(&entries_after(after), &pack(entries)?)
 }
 
-/// Returns the name under which journal entries are encrypted; `after` is the number of the entry before them.
+/// Returns the text to which encrypted journal entries are bound: they can be decrypted only with the same text.
+/// `after` is the number of the entry before the first of them.
 fn entries_after(after: u64) -> String {
     format!("entries behind {after}")
 }

@@ -48,9 +48,10 @@ pub struct WorkerMetrics {
     /// Number of leases that were lost: another worker had taken the run, or the store could not be reached for too
     /// long.
     pub leases_lost: u64,
-    /// Number of steps of runs that this process has stored.
+    /// Number of steps of runs that this process has stored. A step consists of journal entries that are stored at
+    /// once.
     pub steps: u64,
-    /// Number of failed tries to store a step of a run.
+    /// Number of failed tries to store a [step](WorkerMetrics::steps) of a run. A step may fail several times.
     pub steps_failed: u64,
     /// Number of events that this process has delivered to webhooks.
     pub delivered: u64,

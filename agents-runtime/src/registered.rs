@@ -32,7 +32,7 @@ pub(crate) trait Registered: Send + Sync {
     /// Goes on with a run until it ends or waits.
     async fn go_on(&self, with: With) -> Result<Went, Error>;
 
-    /// Returns the profile of the agent that works for this scope.
+    /// Returns the profile of the agent as it is made for this scope: each scope may have an agent with other tools.
     fn profile(&self, scope: &Scope) -> Profile;
 
     /// Goes on with a variation of a run in memory, and returns its outcome. No tool writes there.

@@ -32,10 +32,10 @@ const MOST_CLAIMS: u32 = 3;
 impl Runtime {
     /// Goes on with the runs of the store until `stop` is cancelled. Any number of processes may do so.
     ///
-    /// When it is stopped, the worker claims no more runs, and returns within the [`grace`](Runtime::grace). In the first
-    /// half of it, runs under way may end. Then each is put down at its next safe moment, and other workers go on with it: a
-    /// tool that writes is not interrupted, and no other one begins. What is left at the end of the grace is dropped. A tool
-    /// that writes and is still under way may be in doubt then.
+    /// When it is stopped, the worker claims no more runs, and returns within the [`grace`](Runtime::grace). In the
+    /// first half of the grace, runs under way may end. In the second half, each run is put down at the next moment at
+    /// which none of its tools that write is running, and other workers go on with the run. Runs that are left at the
+    /// end of the grace are dropped. If a tool that writes is running in such a run, its execution may be in doubt.
     ///
     /// ```
     /// use agents::prelude::*;

@@ -58,7 +58,7 @@ pub struct Server {
 pub enum ServeError {
     /// The address is one that other machines can reach.
     NotLoopback(SocketAddr),
-    /// The address cannot be listened at.
+    /// The address cannot be looked up, or the server cannot listen there.
     Io(io::Error),
 }
 
@@ -94,7 +94,7 @@ impl From<io::Error> for ServeError {
 /// [crate's page](crate) has an example of each.
 ///
 /// # Errors
-/// When the address is not one of this machine alone, or cannot be listened at.
+/// When the address is not one of this machine alone or cannot be looked up, or when the server cannot listen there.
 pub async fn serve(
     room: impl Into<ControlRoom>,
     address: impl ToSocketAddrs,
@@ -108,8 +108,8 @@ impl Server {
     /// Opens the control room at an address of this machine. Port 0 takes any port that is free.
     ///
     /// # Errors
-    /// With [`ServeError::NotLoopback`] if other machines reach the address, and with [`ServeError::Io`] if it cannot be
-    /// listened at.
+    /// With [`ServeError::NotLoopback`] if other machines reach the address, and with [`ServeError::Io`] if the address
+    /// cannot be looked up or the server cannot listen there.
     pub async fn bind(
         room: impl Into<ControlRoom>,
         address: impl ToSocketAddrs,

@@ -376,7 +376,8 @@ fn written(field: &Field<'_>, text: &str) -> Result<Option<Box<RawValue>>, Failu
 }
 
 impl Kind<'_> {
-    /// Returns the word for the kind.
+    /// Returns the word by which errors about a field name its kind: `string`, `number`, `integer`, `boolean`, `choice`
+    /// or `JSON`.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Kind::Text => "string",

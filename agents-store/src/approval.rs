@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct NewApproval {
     /// Id of the request in the store, by which deciders name it.
     pub id: String,
-    /// Id of the request within its run, which the run's journal has.
+    /// Id of the request in the journal of its run. No other request of the run has this id.
     pub request: String,
     /// Place of the calling agent in the run. If a revision was asked of an earlier request at the same place and for
     /// the same tool, this request follows it, and gets its correlation id.
@@ -51,7 +51,7 @@ pub struct Approval {
     pub id: String,
     /// Id of the run that made the request.
     pub run: String,
-    /// Id of the request within its run, which the run's journal has.
+    /// Id of the request in the journal of its run. No other request of the run has this id.
     pub request: String,
     /// Id that this request has in common with the earlier requests that it revises.
     pub correlation_id: String,
@@ -114,7 +114,7 @@ pub enum ApprovalStatus {
     RevisionRequested,
     /// The request was not decided in time, or the approval was not used in time.
     Expired,
-    /// The run has ended before anybody decided.
+    /// The run has ended before the request was decided, or before its approval was used.
     Cancelled,
     /// The call was approved, and has begun to run.
     Consumed,
@@ -183,7 +183,7 @@ pub enum Answer {
         edited: Option<Vec<u8>>,
         /// Digest of the arguments in `edited`; `None` if there are none.
         edited_digest: Option<String>,
-        /// Time from the decision within which the approval has to be used.
+        /// Time from the decision within which the run has to use the approval.
         use_within: Duration,
     },
     /// The call may not run, for this reason.

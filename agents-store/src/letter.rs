@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Subscription {
     /// Name of the subscriber, which no other subscriber has.
     pub subscriber: String,
-    /// Name of the notifications that the subscriber takes.
+    /// Name of the kind of notifications that the subscriber takes, such as `shop.order_shipped`.
     pub notification: String,
 }
 
@@ -21,10 +21,10 @@ pub struct NewNotification {
     pub id: String,
     /// Tenant that the notification is about; empty if there are no tenants.
     pub tenant: String,
-    /// Name of the notification's type.
+    /// Name of the kind of notification, such as `shop.order_shipped`.
     pub name: String,
-    /// Key by which the caller knows the notification; `None` if it has none. A tenant has one notification of a name
-    /// with a key.
+    /// Key by which the caller knows the notification; `None` if the notification has no key. A tenant has at most one
+    /// notification with the same name and the same key.
     pub key: Option<String>,
     /// Principal who has published the notification; `None` if nobody was named.
     pub published_by: Option<String>,
@@ -43,7 +43,7 @@ pub struct Letter {
     pub number: u64,
     /// Id of the notification, which is the same for all of its subscribers.
     pub notification: String,
-    /// Name of the notification's type.
+    /// Name of the kind of notification, such as `shop.order_shipped`.
     pub name: String,
     /// Name of the subscriber to whom the letter goes.
     pub subscriber: String,

@@ -62,7 +62,7 @@ pub struct ByMode {
     pub seq: u64,
     /// Name of the decider that stands for the mode: `policy:` and the name of the mode.
     pub by: String,
-    /// Time from the decision within which the approval has to be used.
+    /// Time from the mode's decision within which the run has to use the approval.
     pub use_within: Duration,
     /// Proof of the decision, which only whoever has the keys of the run can make.
     pub proof: Vec<u8>,

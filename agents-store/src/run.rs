@@ -230,7 +230,7 @@ pub struct RunFilter {
     pub since: Option<Timestamp>,
     /// Chooses runs that were stored before this time, if set.
     pub until: Option<Timestamp>,
-    /// Chooses runs that have been over since before this time, and whose contents are not erased, if set.
+    /// Chooses runs that ended before this time and still have their contents, if set.
     pub erasable: Option<Timestamp>,
     /// Chooses runs that were stored before the one with this id, if set, the newest first. An id that the store does
     /// not know is an error. Runs that are stored meanwhile are on no later page.

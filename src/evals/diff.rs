@@ -21,7 +21,7 @@ pub struct Diff {
     pub new: Vec<CaseReport>,
     /// Names of cases that the later report does not have.
     pub gone: Vec<String>,
-    /// Number of cases that got neither worse nor better.
+    /// Number of cases in both reports that got neither worse nor better.
     pub same: usize,
     /// Tokens and money that the earlier report says were used.
     pub before: Spent,
@@ -76,7 +76,7 @@ impl Diff {
     }
 
     /// Returns `ExitCode::FAILURE` if a case got worse, and `ExitCode::SUCCESS` otherwise. Cases that are new or gone do
-    /// not count.
+    /// not change the exit code.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(u8::from(!self.worse.is_empty()))
     }
@@ -89,9 +89,9 @@ enum Direction {
     Better,
 }
 
-/// Compares two results of a case: returns whether it is better, worse or the same, and what has changed. It is better
-/// or worse if it passes now and did not before, or the other way round. Otherwise it is worse if any score is lower.
-/// Without an answer, each score counts as 0.
+/// Compares two results of a case: returns whether the case got better, worse or neither, and what has changed. A case
+/// that passes now and did not before got better, and the reverse is worse. Otherwise the case got worse if any score
+/// is lower, and better if none is lower and any is higher. Without an answer, each score counts as 0.
 fn compare(was: &CaseReport, is: &CaseReport) -> (Direction, Change) {
     let mut what = Vec::new();
     match (&was.error, &is.error) {

@@ -19,7 +19,7 @@ const PARTS: u64 = 1_000_000_000;
 pub struct Cost(u64);
 
 impl Cost {
-    /// Cost of nothing: zero dollars.
+    /// Cost of nothing: an amount of zero.
     pub const ZERO: Cost = Cost(0);
 
     /// Creates an amount. A negative or undefined number becomes the greatest amount, so that no mistake makes
@@ -40,7 +40,7 @@ impl Cost {
         })
     }
 
-    /// Creates an amount of billionths.
+    /// Creates an amount of billionths of a unit of the currency in which the prices are given, such as dollars.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -52,7 +52,7 @@ impl Cost {
         Cost(nanos)
     }
 
-    /// Returns the amount in billionths of a dollar.
+    /// Returns the amount in billionths of a unit of the currency in which the prices are given, such as dollars.
     pub const fn nanos(self) -> u64 {
         self.0
     }

@@ -56,12 +56,15 @@ pub struct FirstOf<P> {
 /// Runs several agents concurrently and returns the first successful answer; the others are
 /// cancelled.
 ///
-/// A failure does not end the race: the others run on. As soon as one agent has answered, the others are dropped,
-/// with all their work. The tokens and the cost that they used until then stay charged, and their receipts are
-/// kept. A request in progress is not counted, because its cost is unknown. The agents start in the order in which
-/// they are written. If one answers at once, the agents after it do not start.
+/// The failure of one agent does not end the race: the others run on. Only an error that concerns the whole run ends
+/// the race at once, such as a cancellation or a critical escalation.
 ///
-/// If all agents fail, the error is that of the last one, with the others in its context.
+/// As soon as one agent has answered, the others are dropped, with all their work. The tokens and the cost of their
+/// finished requests stay charged, and their receipts are kept. A request in progress is not charged, because its cost
+/// is unknown. The agents start in the order in which they are written. If one agent answers at once, the agents after
+/// it do not start.
+///
+/// If all agents fail, the error is that of the agent that failed last, with the other errors in its context.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -29,12 +29,12 @@ pub(crate) struct Talk {
     pub(crate) unfinished: Option<Unfinished>,
 }
 
-/// Message of a conversation whose run ended without an answer, so that it can be gone on with.
+/// Message whose run ended without an answer, kept so that the chat can go on with the message.
 #[derive(Clone)]
 pub(crate) struct Unfinished {
     /// Input of the run that ended without an answer.
     pub(crate) input: Json,
-    /// Conversation up to the point at which it broke off.
+    /// Conversation up to the point at which the run broke off.
     pub(crate) until: Earlier,
 }
 
@@ -56,8 +56,8 @@ pub(crate) struct Handover {
     pub(crate) earlier: Earlier,
     /// Names of the agents that had the conversation in this run, and handed it on.
     pub(crate) by: Vec<String>,
-    /// Is `true` after a hand-off, which also gives the other agent the place in a team; `false` for an agent that
-    /// answers for the one here, such as the last one of a chain.
+    /// Is `true` for a hand-off: the next agent also gets the place in a team. Is `false` if the next agent answers for
+    /// the agent here, as the last agent of a chain does.
     pub(crate) with_place: bool,
 }
 

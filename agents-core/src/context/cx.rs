@@ -76,9 +76,10 @@ pub struct RunContext {
     from_code: bool,
     /// Place in a team of the agent that works here. It does not apply to agents that this agent runs.
     place: Option<TeamPlace>,
-    /// Conversation that was handed to the agent here.
+    /// Conversation that was handed to the agent here; `None` if none was.
     handover: Option<Shared<Handover>>,
-    /// Conversation that the agent here hands to the agent that it runs next, together with its place in a team.
+    /// Conversation that the agent here hands to the agent that it runs next; `None` if there is none. In a hand-off
+    /// the next agent also gets the place in a team of the agent here: see [`Handover::with_place`].
     handing: Option<Shared<Handover>>,
     /// `tracing` span of this place. Work of this place that goes on in another task, outside of any span, is put into
     /// it.
@@ -160,7 +161,8 @@ impl RunContext {
         }
     }
 
-    /// Returns this place for an agent that takes over the conversation, and with it the place in a team.
+    /// Returns this place for an agent that takes over the conversation. That agent also takes over the place in a team
+    /// if [`Handover::with_place`] is `true`.
     pub(crate) fn handing(&self, handover: Handover) -> Self {
         Self {
             handing: Some(Shared::new(handover)),

@@ -213,8 +213,8 @@ impl Machine {
         u32::try_from(number).unwrap_or(u32::MAX)
     }
 
-    /// Counts one more run of an agent below this place. The key names the agent and the input. Returns the number of
-    /// such runs so far, this one included.
+    /// Counts one more run below this place with the key `agent`, which is made of the agent's name and its input.
+    /// Returns the number of runs with this key so far, this run included.
     pub(crate) fn nth(&self, place: PlaceId, agent: &str) -> u32 {
         let mut inner = self.lock();
         let seen = inner.live(place).seen.entry(agent.into()).or_default();

@@ -18,7 +18,8 @@ impl RunContext {
         }
     }
 
-    /// Ends the run in this process only. Later facts are not stored, so that the stored run can go on as it was.
+    /// Ends the run in this process only, because this process has another model or another version of a tool than the
+    /// stored run. Later facts are not stored, so the stored run stays as it was. The call never returns.
     pub(crate) async fn put_down(&self, reason: String) -> Infallible {
         let machine = self.node.machine();
         machine.refuse(JournalError::new(&*reason));

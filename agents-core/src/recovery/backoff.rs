@@ -82,7 +82,8 @@ pub fn none() -> Backoff {
 }
 
 impl Backoff {
-    /// Sets the longest first wait of an exponential back-off; 100 ms by default. Others are unchanged.
+    /// Sets the longest wait before the second execution, for an exponential back-off; 100 ms by default. A constant
+    /// back-off, or none, stays as it is.
     #[must_use]
     pub fn base(self, base: Duration) -> Backoff {
         match self {
@@ -91,7 +92,8 @@ impl Backoff {
         }
     }
 
-    /// Sets the longest wait of an exponential back-off; one minute by default. Others are unchanged.
+    /// Sets the longest wait before any execution, for an exponential back-off; one minute by default. A constant
+    /// back-off, or none, stays as it is.
     #[must_use]
     pub fn cap(self, cap: Duration) -> Backoff {
         match self {

@@ -106,8 +106,8 @@ impl Chart {
         &self.description
     }
 
-    /// Returns the names of the tools that the agent may use: its own, as far as its place and all
-    /// places above grant them.
+    /// Returns the names of the tools that the agent may use without approval: its own, as far as its place and all
+    /// places above grant them. [`confirm`](Chart::confirm) returns the others.
     pub fn tools(&self) -> &[String] {
         &self.tools
     }
@@ -127,7 +127,7 @@ impl Chart {
         self.background
     }
 
-    /// Returns the bounds of that budget, each in words for people: `10 turns`.
+    /// Returns the bounds of the agent's budget, each in words for people: `10 turns`.
     pub fn bounds(&self) -> Vec<String> {
         self.budget.in_words().collect()
     }
@@ -174,8 +174,9 @@ impl Chart {
         me
     }
 
-    /// Returns lines for the chart: the agent's tools, its confirmed tools, its budget, and whether it works in the
-    /// background.
+    /// Returns the facts that a drawing shows with the agent's name: its tools whose calls need no approval, its tools
+    /// whose calls need approval, the bounds of its budget, and whether the agent works in the background. A fact that
+    /// is empty is left out.
     fn facts(&self) -> impl Iterator<Item = String> {
         let list = |before: &str, items: Vec<String>| {
             (!items.is_empty()).then(|| format!("{before}{}", items.join(", ")))

@@ -113,8 +113,8 @@ fn missed<'v>(
     }
 }
 
-/// Returns the error of a value that is none of the variants that the schema allows at its place; it names all of them.
-/// `None` if that is not the fault.
+/// Returns the error of a value that looks like none or like several of the variants that the schema allows at its
+/// place. The error names all variants. Returns `None` if that is not the fault.
 pub(super) fn no_variant(misfit: &ReadError, schema: &Value, text: &str) -> Option<ReadError> {
     let whole: Value = serde_json::from_str(text).unwrap_or_default();
     // The path of a missing field leads to a place that is not there; the one around it is at fault.
@@ -158,8 +158,9 @@ fn resolved<'s>(whole: &'s Value, schema: &'s Value) -> &'s Value {
     target.unwrap_or(schema)
 }
 
-/// Returns `true` if the value looks like this variant: it is one of its constants, or has its tags and its required
-/// fields.
+/// Returns `true` if the value looks like this variant. A variant with constants demands one of the constants. An
+/// object variant demands an object with its [`tags`], or with its required fields if the variant has no tags. Any
+/// other variant demands a value of its type.
 fn is_of(variant: &Value, value: &Value) -> bool {
     if let Some(only) = variant.get("const") {
         return only == value;

@@ -41,8 +41,9 @@ pub struct ToolSpec {
     pub idempotent: bool,
     /// Time from the first execution during which `idempotent` holds; `None` if there is no limit.
     pub idempotent_for: Option<Duration>,
-    /// Is `true` if the tool's effects leave the organisation: writing is then a high risk, unless it is declared
-    /// otherwise. [`ToolSpec::external`] sets it, and has every call that writes need approval.
+    /// Is `true` if the tool's effects leave the organisation. If such a tool writes, the risk of its calls is high,
+    /// unless another risk was declared. The method [`ToolSpec::external`] sets this field, and also makes every call
+    /// of a tool that writes need approval.
     pub external: bool,
     /// Category of the tool, for people who choose among many tools.
     pub category: Category,
@@ -212,7 +213,7 @@ impl ToolSpec {
     /// Declares that the tool's effects leave the organisation. If the tool writes, every call then needs
     /// approval.
     ///
-    /// To declare otherwise, call [`approval`](Self::approval) afterwards.
+    /// To declare another rule for approval, call [`approval`](Self::approval) afterwards.
     #[must_use]
     pub fn external(mut self) -> Self {
         self.external = true;

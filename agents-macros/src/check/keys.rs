@@ -11,9 +11,12 @@ use crate::{
 };
 use syn::{Expr, ExprLit, Ident, Lit};
 
-/// Checks the entries of one attribute: each key is known, stands there once, and has a value of its form.
+/// Checks the entries of one attribute: each key is known and is given once, and each value has the form that its key
+/// takes.
 ///
-/// What is reported is left out. A misspelt key is read as the one that was meant, so that it is not missing as well.
+/// An entry with a mistake is reported and removed from `entries`, with three exceptions. Of two entries with the same
+/// key, the first stays. A misspelt key is replaced by the known key that was probably meant, unless that key is given
+/// as well. A key that needs no value stays, without the wrong value.
 pub(super) fn entries(
     attribute: &str,
     entries: &mut Vec<Entry>,
@@ -79,8 +82,8 @@ fn known_once(attribute: &str, entries: &mut Vec<Entry>, known: &'static [Key], 
     *entries = kept;
 }
 
-/// Checks that a value has the form that its key demands. Returns `false` if the entry is reported and to be left out.
-/// A key that takes no value is kept, without the value that it is given.
+/// Checks that a value has the form that its key takes. Returns `false` if the entry is reported and has to be removed.
+/// A key that needs no value stays, without the wrong value: the result is `true`.
 fn fits(entry: &mut Entry, key: &Key, errors: &Errors) -> bool {
     let fits = match (key.takes, &entry.value) {
         (Takes::Nothing, Value::Nothing) => true,

@@ -183,7 +183,8 @@ fn injected(sig: &Signature) -> Vec<Ident> {
     injected.filter_map(parameter_name).cloned().collect()
 }
 
-/// Checks the rules for a tool as a whole, once its parts have been read.
+/// Checks the rules for a tool as a whole: its effects, descriptions, function and examples, and its `on_error`,
+/// `in_doubt` and `undo`. [`tool_as_written`] has checked each part by itself before, such as the return type.
 pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     effects(tool, errors);
     described(tool, errors);

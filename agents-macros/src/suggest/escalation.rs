@@ -3,7 +3,8 @@
 use crate::{diag::Errors, keys, messages, syntax::own};
 use syn::{Expr, ExprCall, ExprMatch, Ident, Member, Pat, parse_quote, parse_quote_spanned};
 
-/// Corrects one expression of a handler where the meaning is clear, and nothing inside of it.
+/// Corrects one expression in `on_escalation!` where the meaning is clear: the value of a `match`, or the argument of
+/// `reroute_to_skill`. Deeper expressions stay: the caller visits each of them.
 pub(crate) fn mend(expr: &mut Expr, errors: &Errors) {
     match expr {
         Expr::Match(matched) => by_severity(matched, errors),

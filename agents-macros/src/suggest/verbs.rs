@@ -17,7 +17,8 @@ use syn::{
     token::{self, Paren},
 };
 
-/// Corrects one expression of an arm where the meaning is clear, and nothing inside of it.
+/// Corrects one expression in an arm of `on_error!` where the meaning is clear: the expression itself, and the
+/// arguments of a verb or of a method of a verb. Deeper expressions stay: the caller visits each of them.
 pub(crate) fn mend(expr: &mut Expr, errors: &Errors) {
     match expr {
         Expr::Struct(literal) => {

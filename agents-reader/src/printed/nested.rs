@@ -6,7 +6,7 @@
 use super::json_scalars::quoted;
 use super::text::Cursor;
 
-/// Keys and scalars in the notation of one syntax, such as Python's. Lists and objects are read alike for all of them.
+/// Keys and scalars in the notation of one syntax, such as Python's. Lists and objects are read alike for all syntaxes.
 pub(super) trait Leaves {
     /// `true` if a closing bracket also closes the forgotten ones inside it.
     const FORGIVING: bool = false;
@@ -17,7 +17,7 @@ pub(super) trait Leaves {
     /// Reads a value that is no list or object, as JSON. `depth` counts the brackets around it.
     fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String>;
 
-    /// Moves past the space after a colon that is no part of a value.
+    /// Moves past the space between a colon and a value, unless that space may belong to the value.
     fn skip_after_colon(&self, cursor: &mut Cursor<'_, '_>) {
         cursor.skip_space();
     }

@@ -28,7 +28,7 @@ pub struct FailureCluster {
     pub tenant_id: String,
     /// Code of the error; for letters the kind of the failure, in capitals.
     pub code: String,
-    /// Name of the tool; for letters the name of the notification's type.
+    /// Name of the tool; for letters the name of the kind of notification.
     pub tool_name: String,
     /// Name of the agent; for letters the name of the subscriber.
     pub agent_name: String,

@@ -21,8 +21,8 @@ const MOST: u32 = 1000;
 
 /// Dead letters of a store: lists, shows and replays them. [`Client::letters`] returns them.
 ///
-/// A letter is dead when its subscriber has failed at its last try. A run that is held because it cannot go on counts as
-/// a dead letter, too. One that somebody has paused does not.
+/// A letter is dead when its subscriber has failed at the last try of the letter. A run that is held because it cannot
+/// go on is a dead letter, too. A run that somebody has paused is none.
 ///
 /// ```
 /// use agents_runtime::{Client, LetterQuery, Principal, RuntimeError};
@@ -64,7 +64,7 @@ pub struct DeadLetter {
     pub event_id: String,
     /// Kind of the dead letter: a notification or a run.
     pub kind: DeadLetterKind,
-    /// Name of the notification's type; `None` if the letter is a run.
+    /// Name of the kind of notification, such as `shop.order_shipped`; `None` if the dead letter is a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_name: Option<String>,
     /// Name of the subscriber, or of the run's agent.
@@ -113,7 +113,7 @@ pub struct DeadLetterDetail {
     /// Reason why there is no payload; `None` if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_missing: Option<String>,
-    /// Failures of its tries, the oldest first, without addresses, long numbers and keys.
+    /// Failures of the letter's tries, the oldest first, without addresses, long numbers and keys.
     pub failure_history: Vec<LetterFailureRecord>,
 }
 
@@ -303,8 +303,9 @@ impl Letters {
         Ok(detail)
     }
 
-    /// Replays a dead letter: its subscriber is told again, with tries that begin anew. A run goes on. The reason is in
-    /// the audit trail. Of several replays at once one wins.
+    /// Replays a dead letter: its subscriber gets the notification again, and the count of tries begins anew. A dead
+    /// letter that is a held run is released, so that the run goes on. The audit trail keeps the reason. If several
+    /// principals replay the same letter at once, one of them succeeds, and the others get an error.
     ///
     /// # Errors
     /// When there is no such dead letter for this principal, it was replayed already, the [roles](crate::Roles) forbid it,

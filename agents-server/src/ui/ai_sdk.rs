@@ -124,7 +124,8 @@ pub(crate) async fn chat(
     }
 }
 
-/// Streams the answer to the newest message from its beginning; answers with status 204 if no answer is under way.
+/// Streams the answer that is under way to the newest message, from the first word of the answer. Responds with status
+/// 204 if no answer is under way.
 pub(crate) async fn again(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,

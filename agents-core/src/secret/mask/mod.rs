@@ -111,8 +111,8 @@ impl Masker {
             .then(|| Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Returns the known secrets if the text holds one of them; else `None`. Most texts hold none, which is found out
-    /// quickly.
+    /// Returns all secrets that the masker knows if the text contains any of them; `None` otherwise. Most texts contain
+    /// no secret, and the search in such a text is fast.
     fn known_in(&self, text: &str) -> Option<Arc<Known>> {
         self.known().filter(|known| known.is_in(text))
     }
