@@ -68,11 +68,11 @@ pub(crate) struct RequestTemplate {
     pub(crate) messages: Endpoint,
     /// Begin of the JSON body of each request, up to the last setting.
     pub(crate) head: Vec<u8>,
-    /// JSON field with the budget for thinking, with a comma before it; empty without one.
+    /// JSON field with the budget for thinking, with a comma before the field; empty if no budget was set.
     pub(crate) thinking: Vec<u8>,
     /// JSON of the tools that the server runs itself, each with a comma before it.
     pub(crate) server_tools: Vec<u8>,
-    /// JSON field with the choice of tools, for a request that offers some, with a comma before it.
+    /// JSON field with the choice of tools, with a comma before the field, for a request that offers tools.
     pub(crate) tool_choice: Vec<u8>,
 }
 

@@ -179,9 +179,9 @@ where
     pub const IS_RESULT: bool = true;
 }
 
-/// Fallback of [`ResultProbe`] for a type that is not a `Result`, or cannot be serialised.
+/// Fallback of [`ResultProbe`] for a type that is not a `Result`, or is a `Result` that cannot be serialised.
 pub trait NotResult {
-    /// Is `false`: the type is no `Result` that can be serialized.
+    /// Is `false`: the type is not a `Result`, or is a `Result` that cannot be serialised.
     const IS_RESULT: bool = false;
 }
 

@@ -41,7 +41,7 @@ const fn key(name: &'static str, takes: Takes, usage: &'static str) -> Key {
     Key { name, usage, takes }
 }
 
-/// The keys for the effects of a tool, of which a tool has exactly one.
+/// The keys of `#[tool(..)]` that declare the tool's effects. Each tool has exactly one of these keys.
 pub(crate) const EFFECTS: [&str; 3] = ["none", "reads", "writes"];
 
 /// The keys that `#[tool(..)]` knows.

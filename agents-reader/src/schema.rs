@@ -35,12 +35,12 @@ pub(super) struct Shape {
     pub(super) patterns: Vec<(Pattern, usize)>,
     /// Rule for keys of an object that are not among the fields.
     pub(super) rest: Rest,
-    /// Schemas of a tuple's elements, in order, by their index.
+    /// Indices of the schemas of a tuple's elements, in the order of the elements. Empty if there is no tuple.
     pub(super) first: Vec<usize>,
-    /// Index of the schema for the elements after those of the tuple: for all elements, if there is no tuple.
+    /// Index of the schema for the elements after those of the tuple, or for all elements if there is no tuple.
     pub(super) items: Option<usize>,
-    /// Alternatives of `anyOf` and `oneOf`, each with the rest of the schema folded in. If there are any, all other
-    /// parts of the shape are ignored.
+    /// Indices of the alternatives of `anyOf` and `oneOf`, each with the rest of the schema folded in. If there are
+    /// any, all other parts of the shape are ignored.
     pub(super) branches: Vec<usize>,
     pub(super) limits: Option<Box<Limits>>,
 }

@@ -234,9 +234,9 @@ enum Unwrapping {
     Direct,
     /// The arguments are in this member (its key and value nodes).
     Member((usize, usize)),
-    /// The arguments are the only element of a list.
+    /// The arguments are the only element of a list (its node).
     Element(usize),
-    /// The document is the value of the only field of the schema.
+    /// The document is the value of the schema's only field (its index among the fields).
     Implied(usize),
 }
 

@@ -14,12 +14,14 @@ pub(crate) const NAME: &str = "AgentRun";
 /// Name of the object's handler, which goes on with a run.
 pub(crate) const HANDLER: &str = "advance";
 
-/// Time for which a call of Restate waits for a run. After it, the run goes on, and a later call finds out how it went.
+/// Time for which a call of Restate waits for a run. After that time the run still goes on, and a later call finds out
+/// how the run went.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Shortest time until a run is tried again that another process has, or whose turn has not come.
+/// Pause before the first new try of a run that could not go on: another process has the run, or the run's turn has not
+/// come. The pause doubles with each further try.
 const SOON: Duration = Duration::from_millis(200);
-/// Longest time until such a run is tried again.
+/// Longest pause before a new try of such a run.
 const LATE: Duration = Duration::from_secs(10);
 
 struct AgentRun {
@@ -35,11 +37,11 @@ struct AgentRun {
 /// Time of the next call for a run that is not over, as Restate stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Next {
-    /// After the next event of the run, of which the relay tells.
+    /// After the next event of the run, which the relay sends.
     Event,
-    /// After this time, unless an event of the run comes before.
+    /// After this time, unless an event of the run comes earlier.
     After(Duration),
-    /// Soon, since another process has the run, or its turn has not come.
+    /// Soon, since another process has the run, or the run's turn has not come.
     Soon,
 }
 
@@ -59,8 +61,8 @@ enum Next {
     )
 )]
 impl AgentRun {
-    /// Goes on with the run. `tries` is the number of calls in a row for which another process had the run, or its turn
-    /// had not come.
+    /// Goes on with the run. `tries` is the number of calls in a row for which another process had the run, or the
+    /// run's turn had not come.
     #[handler]
     async fn advance(&self, ctx: ObjectContext<'_>, tries: u32) -> Result<(), HandlerError> {
         let run = ctx.key().to_owned();

@@ -1,5 +1,6 @@
-//! Relay: tells Restate of the events that make runs go on. They are those of the audit trail, each of which was stored in the
-//! transaction of what it tells of. The store gives them out as it does for a webhook, and keeps which of them were sent.
+//! Relay: sends Restate the events after which a run can go on. The events are in the audit trail; each was stored in
+//! the same transaction as the change that it reports. The store gives the events out as it does for a webhook, and
+//! records which of them were sent.
 
 use crate::{Restate, RestateError};
 use agents_runtime::{Client, RuntimeError};
@@ -44,7 +45,7 @@ fn claim(time: Duration, limit: u32) -> DeliveryClaim {
     }
 }
 
-/// Tells Restate of the store's events until `stop` is cancelled. An event is sent until Restate has accepted it.
+/// Sends Restate the store's events until `stop` is cancelled. An event is sent again until Restate has accepted it.
 pub(crate) async fn relay(restate: &Restate, client: &Client, stop: &CancellationToken) {
     while !stop.is_cancelled() {
         let pause = match send_some(restate, client).await {

@@ -54,13 +54,14 @@ impl Restate {
         Ok(Restate { ingress, http })
     }
 
-    /// Works on the runs that Restate calls for, until `stop` is cancelled. Any number of processes may do so.
+    /// Works on the runs that Restate asks for, until `stop` is cancelled. Any number of processes may do so.
     ///
-    /// `listener` is where Restate reaches this process: [`register`](Restate::register) its address, or that of a balancer in
-    /// front of all workers. The process also tells Restate of what is stored and makes runs go on, and does the
-    /// [upkeep](Runtime::upkeep) of a worker.
+    /// Restate reaches this process through `listener`: [`register`](Restate::register) the address of the listener, or
+    /// the address of a load balancer in front of all workers. The process also sends Restate the stored events after
+    /// which a run can go on, and does the [upkeep](Runtime::upkeep) of a worker.
     ///
-    /// When it is stopped, each run is put down at its next safe moment, and goes on elsewhere. This returns when all are.
+    /// When `stop` is cancelled, each run is put down at its next safe moment, and goes on in another process. The
+    /// future ends when all runs are put down.
     pub async fn work(&self, runtime: Runtime, listener: TcpListener, stop: CancellationToken) {
         tokio::join!(
             object::serve(runtime.clone(), listener, stop.clone()),
@@ -69,8 +70,8 @@ impl Restate {
         );
     }
 
-    /// Tells Restate where workers are reached, by the address of its admin API, such as `http://restate.internal:9070`. It is
-    /// called once, when workers are there, and again when the address of the workers changes.
+    /// Tells Restate the address of the workers. `admin` is the address of Restate's admin API, such as
+    /// `http://restate.internal:9070`. Call this once, when workers run, and again when their address changes.
     ///
     /// # Errors
     /// When Restate cannot be reached, or cannot reach the workers.
@@ -81,7 +82,8 @@ impl Restate {
             .await
     }
 
-    /// Lets a run go on if it can. There is no need for it where a worker runs, whose relay does this.
+    /// Lets a run go on, if the run can. Where a worker runs, no call is needed: the worker sends Restate the events of
+    /// the store.
     ///
     /// # Errors
     /// When Restate cannot be reached, or has no workers.
@@ -89,8 +91,8 @@ impl Restate {
         self.send(run, None).await
     }
 
-    /// Lets all runs go on that are not over, and returns their number. Call it when a store with runs is worked by Restate for
-    /// the first time, and when Restate has lost its data.
+    /// Lets all runs that are not over go on, and returns their number. Call this when Restate is used for the first
+    /// time with a store that has runs, and when Restate has lost its data.
     ///
     /// # Errors
     /// When the store fails, Restate cannot be reached, or it has no workers.

@@ -375,8 +375,8 @@ impl Approvals {
         decided
     }
 
-    /// Decides about several requests alike, and returns a result for each, in their order. A request that cannot be
-    /// decided keeps none of the others from it.
+    /// Makes the same decision about several requests, and returns a result for each request, in the order of the ids.
+    /// If one decision fails, the other requests are still decided.
     ///
     /// ```
     /// # use agents_runtime::{Approval, Principal, RuntimeError, Runtime, SqliteStore};

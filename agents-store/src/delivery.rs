@@ -14,7 +14,7 @@ pub(crate) const MOST_AT_ONCE: u32 = 1000;
 /// Request of a worker for events that a webhook has to be told of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryClaim {
-    /// Name of the webhook. A webhook that the store does not know begins with the events that come.
+    /// Name of the webhook. A webhook that the store does not know yet is told of later events only.
     pub webhook: String,
     /// Tenant (organisation) whose events the webhook is told of; `None` for all.
     pub tenant: Option<String>,

@@ -85,7 +85,7 @@ pub enum LetterFailure {
     Panicked,
     /// The subscriber has not handled the letter in time.
     TimedOut,
-    /// The worker of an earlier try has not said how it ended: its process was killed, or stood still.
+    /// The worker of an earlier try has not reported the end of the try: its process was killed, or stood still.
     Interrupted,
     /// The contents cannot be read, or do not fit the type that the subscriber takes.
     Unreadable,
@@ -104,7 +104,7 @@ words!(LetterFailure {
 pub struct LetterClaim {
     /// Names of the subscribers that the worker has.
     pub subscribers: Vec<String>,
-    /// Time after which another worker may take the same letters, unless this worker has told how they ended.
+    /// Time after which another worker may take the same letters, unless this worker has reported the end of its tries.
     pub time: Duration,
     /// Maximum number of letters that the worker gets with this request.
     pub limit: u32,

@@ -70,8 +70,9 @@ use async_trait::async_trait;
 
 /// Typed async function `In -> Out` that may use a model to compute its result.
 ///
-/// `#[agent]` implements the trait for a function or an `impl` block; [`AgentBuilder`] makes an agent by hand. Only
-/// [`work`](Agent::work) is an agent's own; every other method is the same for all agents.
+/// `#[agent]` implements the trait for a function or an `impl` block; [`AgentBuilder`] makes an agent by hand. A type
+/// of your own implements [`name`](Agent::name) and [`work`](Agent::work), and may implement
+/// [`description`](Agent::description) and [`profile`](Agent::profile). All other methods are the same for all agents.
 ///
 /// ```
 /// # use agents_core as agents;

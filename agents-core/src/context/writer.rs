@@ -1,7 +1,7 @@
 //! The way of facts into a journal: in order, as many as there are at a time, by one task.
 //!
-//! The run itself takes the task's steps as long as the journal does not keep it waiting: then no other thread is woken
-//! for an entry. A task that waits for its journal goes on in the runtime.
+//! The run itself polls the task, so that no other thread is woken for an entry. While the task waits for the journal,
+//! the runtime polls the task instead.
 
 use super::wording;
 use crate::{
@@ -265,8 +265,8 @@ impl Writer {
     }
 }
 
-/// Task that stores entries in the journal while the run goes on. The run polls it itself, unless the journal keeps it
-/// waiting.
+/// Task that stores entries in the journal while the run goes on. The run itself polls the task, unless the task waits
+/// for the journal.
 struct Task {
     /// Future of the task; `None` while the runtime polls it, and when it has ended.
     work: Mutex<Option<BoxFuture<'static, ()>>>,
@@ -310,7 +310,7 @@ impl Task {
     }
 }
 
-/// The task, polled by the runtime as long as the journal keeps it waiting.
+/// Future by which the runtime polls the [`Task`] that stores entries, while that task waits for the journal.
 struct InRuntime {
     task: Arc<Task>,
     work: Option<BoxFuture<'static, ()>>,

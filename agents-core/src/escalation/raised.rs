@@ -65,9 +65,9 @@ pub struct Escalation {
 pub struct EscalationHop {
     /// Name of the source: the tool, repair agent or agent that escalated first, or an agent above.
     pub by: String,
-    /// Reason for the escalation that the source named in `by` gave.
+    /// Reason that the source in `by` gave for the escalation.
     pub reason: String,
-    /// Severity of the escalation that the source named in `by` gave.
+    /// Severity that the source in `by` gave to the escalation.
     pub severity: Severity,
 }
 

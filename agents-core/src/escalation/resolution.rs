@@ -194,7 +194,7 @@ pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
 }
 
 impl<I, O> Resolution<I, O> {
-    /// Sets the severity with which [`escalate`] passes the failure on; other resolutions have none.
+    /// Sets the severity with which [`escalate`] passes the failure on. On any other resolution, this has no effect.
     pub fn severity(mut self, new: Severity) -> Self {
         if let Verb::Escalate { severity, .. } = &mut self.0 {
             *severity = new;

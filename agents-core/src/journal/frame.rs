@@ -89,7 +89,7 @@ pub(crate) struct Frame {
     /// Conversation of the agent named in `handed`, once that agent has answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) successor: Option<Box<Frame>>,
-    /// Lists of tools that the agent's sources have given, each with the pattern of its names.
+    /// Lists of tools that the agent's sources have given, each with the pattern of the source's tool names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) listed: Vec<(Box<str>, Arc<[RemoteTool]>)>,
     /// Name of the skill that answers; `None` until it is chosen.
@@ -105,7 +105,8 @@ pub(crate) struct GivenModel {
     pub(crate) model: String,
     /// Escalation for which the model was given, as it was raised.
     pub(crate) escalation: Escalation,
-    /// Number of models with which the agent has gone on, this one included.
+    /// Number of models that the agent was given so far, this one included. The agent's own model is not counted.
+    /// Several models given after one turn are counted once.
     count: u32,
     /// Turn after which the model was given. If several calls of one reply are given a model each, the agent goes on
     /// once.
@@ -186,7 +187,8 @@ impl Frame {
         **self.handed.get_or_insert_with(|| to.into()) == *to
     }
 
-    /// Returns the tools that the source with this pattern has listed; `None` if it was not asked.
+    /// Returns the tools that a source has listed; `None` if the source was not asked for its tools yet. `from` is the
+    /// pattern of the source's tool names.
     pub(crate) fn listed(&self, from: &str) -> Option<Arc<[RemoteTool]>> {
         let mut lists = self.listed.iter();
         let (_, tools) = lists.find(|(names, _)| **names == *from)?;

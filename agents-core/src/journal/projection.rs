@@ -127,7 +127,7 @@ fn receipt_of(call: &Call, error: &ToolError) -> ErrorRecord {
     receipt
 }
 
-/// Returns the failure of a call in words for the model: the class and the code, then what is wrong and where.
+/// Returns the failure of a call in words for the model: the code and the class, then what is wrong and where.
 fn told(call: &Call, error: &ToolError) -> String {
     let tool = &call.call.name;
     let reason = match error {

@@ -33,7 +33,7 @@ pub struct RepairStep {
     pub path: String,
     /// Short description of the change to the text, for people.
     pub note: String,
-    /// Beginning of the text that was there before the change, on one line; `None` if it is not known.
+    /// Beginning of the text before the change, on one line; `None` if the text is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// Is `true` if the text could also be read in another way; see [`Change::uncertain`].
@@ -118,7 +118,7 @@ impl RepairStep {
         }
     }
 
-    /// Sets the text that was there before the change, of which the beginning is kept.
+    /// Sets the text before the change. Only the beginning of the text is kept.
     #[must_use]
     pub(crate) fn was(mut self, text: &str) -> Self {
         self.was = Some(in_short(text));
@@ -227,7 +227,8 @@ impl fmt::Display for Repairs {
     }
 }
 
-/// Returns the beginning of a text on one line, at most 200 characters, to show what was there.
+/// Returns the beginning of a text on one line, for receipts and events: at most 200 characters, and then `…` if the
+/// text goes on.
 pub(crate) fn in_short(text: &str) -> String {
     const ENOUGH: usize = 200;
     let flat = |c: char| if c.is_control() { ' ' } else { c };

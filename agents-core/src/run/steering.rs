@@ -8,15 +8,15 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Handle with which people steer a run while it goes on. [`Run::steering`](crate::agent::Run::steering) takes it; clones
-/// steer the same run.
+/// Handle with which people steer a run while the run goes on. [`Run::steering`](crate::agent::Run::steering) takes the
+/// handle; clones steer the same run.
 ///
 /// An instruction becomes a message of the user before the next request to the model. It is told to the agent that was run,
-/// and not to its delegates. An agent that has begun its last answer is not told any more: such instructions are
+/// and not to its delegates. Instructions that come after the agent has begun its last answer are not told: they are
 /// [left over](Steering::left_over).
 ///
 /// A pause lets what is under way end: the request to a model, and the calls of one reply. Nothing else begins until
-/// somebody resumes the run. The time that the run is paused does not count.
+/// somebody resumes the run. A pause uses up no time of the budget.
 ///
 /// A durable run needs no handle: its steering is in the store, so that any process may steer it.
 ///

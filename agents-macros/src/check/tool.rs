@@ -264,7 +264,8 @@ fn asynchronous(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// Checks that `#[example(path = "a.txt")]` names arguments, each once, and all that are required.
+/// Checks each `#[example(path = "a.txt")]`: every name is an argument of the tool, no name stands twice, and every
+/// required argument is there.
 fn examples(tool: &Tool, errors: &Errors) {
     let known: Vec<String> = tool
         .arguments()

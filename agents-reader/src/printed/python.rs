@@ -170,7 +170,8 @@ impl Leaves for Literals {
     }
 }
 
-/// Reads a quoted string with Python's escapes; a backslash that begins no escape is kept.
+/// Reads a quoted string with the usual escapes of Python, such as `\n` and `\x41`. A backslash that begins no such
+/// escape is kept.
 fn string(cursor: &mut Cursor<'_, '_>) -> Option<String> {
     let quote = ["\"\"\"", "'''", "\"", "'"]
         .into_iter()

@@ -278,8 +278,8 @@ impl Parser<'_> {
         literal(text).is_some() || strict::number(text.as_bytes(), 0) == Some(text.len())
     }
 
-    /// Reads a key without quotes, or with only the closing one, onto the tape as a string. Returns true if the key
-    /// had a quote.
+    /// Reads a key that has no quotes or only a closing quote, and puts the key on the tape as a string. Returns true
+    /// if the key had a closing quote.
     pub(super) fn bare_key(&mut self) -> Result<bool, Failure> {
         let start = self.at;
         let mut at = start;

@@ -5,8 +5,8 @@ use agents_core::run::Timestamp;
 use agents_store::{AuditKind, Delivery, DeliveryFilter};
 use serde::{Deserialize, Serialize};
 
-/// Events that webhooks have not been told of. It lists them, and sends again the events that were given up.
-/// [`Client::deliveries`] returns them.
+/// Handle of the events that webhooks have not been told of, made by [`Client::deliveries`]. The handle lists the
+/// events. An event that was given up can be sent again.
 ///
 /// ```
 /// use agents_runtime::{Client, Principal, RuntimeError};

@@ -49,10 +49,11 @@ const KINDS: [AuditKind; 9] = [
 
 /// Webhook: another system that is told of requests for approval, decisions, doubts, and runs that end or are held.
 ///
-/// Give it to every worker: [`Runtime::webhook`](crate::Runtime::webhook). Each event is stored in the transaction of what
-/// it tells of, so none is lost. It is delivered at least once, and may come twice or out of order: its id stays the same.
-/// A try that fails is made again, for two days. Then the event is [listed](crate::Client::deliveries), and can be sent
-/// again. A webhook that is new begins with the events that come.
+/// Give the webhook to every worker: [`Runtime::webhook`](crate::Runtime::webhook). Each event is stored in the same
+/// transaction as the change that it reports, so no event is lost. An event is delivered at least once. It may come
+/// twice or out of order; its id stays the same. A failed try is repeated for two days by default. Then the event is
+/// given up. [`Client::deliveries`](crate::Client::deliveries) lists the events that are not delivered yet. An event
+/// that was given up can be sent again there. A new webhook is told of later events only.
 ///
 /// ```no_run
 /// # #[cfg(feature = "webhooks")]

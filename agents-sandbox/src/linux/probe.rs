@@ -87,8 +87,8 @@ fn look(ready: &Ready) -> Result<String, Unenforced> {
     }
 }
 
-/// Waits for the end of the first box, and kills it if it takes too long. Returns `true` if it has ended by itself.
-/// What it prints fits into a pipe.
+/// Waits for the end of the first box, and kills the box after `PATIENCE`. Returns `true` if the box has ended by
+/// itself. The box does not wait for a reader: its output fits into a pipe.
 fn has_ended(child: &mut Child) -> bool {
     let until = Instant::now() + PATIENCE;
     loop {

@@ -42,7 +42,7 @@ pub struct WasmTool<Args> {
     job: Box<dyn Fn(Args) -> Job + Send + Sync>,
 }
 
-/// Time that an execution of the tool has beyond that of its box, so that the box ends first.
+/// Time by which the time limit of the tool exceeds the time limit of its box, so that the box ends first.
 const BEYOND: Duration = Duration::from_secs(5);
 
 impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> WasmTool<Args> {

@@ -39,8 +39,9 @@ pub struct Difference {
     pub place: String,
     /// Number of the message that differs, from 1; `None` if something else differs, such as the tools.
     pub message: Option<usize>,
-    /// Number of the recorded fact that differs, as [`Entry::seq`](crate::journal::Entry::seq) has it; `None` if there is
-    /// none.
+    /// Number of the recorded fact at which the run departs from the recording, as
+    /// [`Entry::seq`](crate::journal::Entry::seq) has it; `None` if the recording breaks off there, or has no more
+    /// replies.
     pub fact: Option<u64>,
     /// Recorded text, from shortly before the difference.
     pub recorded: String,

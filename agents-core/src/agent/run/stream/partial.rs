@@ -20,11 +20,11 @@ use std::{
 };
 
 impl<'a, O: Serialize + DeserializeOwned + JsonSchema + 'static> RunStream<'a, O> {
-    /// Makes this a stream of the answer as far as it is written.
+    /// Turns the stream of events into a stream of [`Partial`]s: the answer as far as the model has written it.
     ///
-    /// Each [`Partial`] has all that is known so far, and takes the place of the one before. The last one is the answer
-    /// itself, if the run has one. The text is read as [`text`](RunStream::text) gives it, led by the schema of the
-    /// answer. It is read again whenever it has grown by a 64th, so that a long answer does not cost quadratic time.
+    /// Each [`Partial`] has all that is known so far, and replaces the one before. If the run has an answer, the last
+    /// [`Partial`] is that answer. The text comes from [`text`](RunStream::text), and is read by the schema of the
+    /// answer. It is read again whenever it has grown by 1/64, so that a long answer does not cost quadratic time.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -55,10 +55,10 @@ impl<'a, O: Serialize + DeserializeOwned + JsonSchema + 'static> RunStream<'a, O
     }
 }
 
-/// Answer as far as it is written, of an agent whose answer is an `O`.
+/// Answer of the type `O`, as far as the model has written it.
 ///
-/// A string that is still being written goes as far as the text. A number that may go on, and a field that does not fit
-/// yet, are left out.
+/// A string that is still being written has the characters so far. A number that may get more digits is left out, and
+/// so is a field that does not fit its type yet.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -97,7 +97,7 @@ impl<O: DeserializeOwned> Partial<O> {
         self.read(|| serde_json::from_str(&self.json).ok())
     }
 
-    /// Returns a field so far, by its name; `None` if it is not there yet, or no `T` so far.
+    /// Returns a field so far, by its name; `None` if the field is not there yet, or is not a `T` yet.
     pub fn field<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let value: serde_json::Value = serde_json::from_str(&self.json).ok()?;
         let field = value.get(name)?;
@@ -156,7 +156,8 @@ impl<O> fmt::Debug for Partial<O> {
     }
 }
 
-/// Answer of a run, again and again while it is written; made by [`RunStream::partials`], which has an example.
+/// Stream of the answer of a run, as far as the model has written it. [`RunStream::partials`] makes the stream, and has
+/// an example.
 #[must_use = "a run does nothing until its stream is read"]
 pub struct PartialStream<'a, O> {
     text: TextStream<'a, O>,
@@ -169,7 +170,7 @@ pub struct PartialStream<'a, O> {
 }
 
 impl<O: Serialize + DeserializeOwned> PartialStream<'_, O> {
-    /// Returns the answer as far as it is written now, or `None` if the run has ended.
+    /// Waits until more of the answer can be read, and returns the answer so far; `None` if the run has ended.
     ///
     /// Nothing is lost if the returned future is dropped, as in a `select!`.
     pub async fn next(&mut self) -> Option<Partial<O>> {
