@@ -49,7 +49,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         }
     }
 
-    /// Sets the description that callers of the agent are shown; by default, callers are shown the prompt.
+    /// Sets the description that callers of the agent are shown. By default, callers are shown the prompt if it is a
+    /// text, and else the description of the skill if there is only one.
     pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
         self.agent.definition.description = description.into();
         self
@@ -118,8 +119,9 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the purpose of the agent's model, in place of a model: see [`PurposeKey`].
     ///
-    /// In a run that knows [models for purposes](crate::agent::Run::purposes), the one for this purpose drives the agent.
-    /// In any other run, the agent is one without a model of its own.
+    /// In a run that knows [models for purposes](crate::agent::Run::purposes), the model for this purpose drives the
+    /// agent. In any other run, the agent is one without a model of its own. A model that is set with
+    /// [`model`](AgentBuilder::model) takes precedence.
     pub fn purpose(mut self, purpose: PurposeKey) -> Self {
         self.agent.definition.purpose = Some(purpose);
         self
@@ -174,8 +176,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Turns lenient reading off: arguments and answers are read as strict JSON and nothing is
-    /// repaired.
+    /// Turns lenient reading off: arguments and answers are read as strict JSON, and the reader repairs nothing. Arms
+    /// and repair agents are asked as usual.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -198,8 +200,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the agent's default error handler, `on_error!(match error { .. })`.
     ///
-    /// The handler is asked about failures of every tool that has no arm of that kind itself, and about final answers
-    /// that do not fit.
+    /// The handler is asked about each failed call for which no other arms decide, and about final answers that do not
+    /// fit.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -253,6 +255,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Sets the default error handler of one skill, by name.
     ///
     /// This handler is asked while that skill is at work, after the tool's own handler and before the agent's default.
+    /// The handler is also asked about final answers that do not fit.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -276,14 +279,15 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Registers a repair agent that only helper functions name, so that a resumed run can find it by name.
+    /// Registers a repair agent that only helper functions of the arms name, so that a resumed run can find the repair
+    /// agent by its name.
     pub fn fixer(mut self, agent: impl Fixer) -> Self {
         self.agent.definition.fixers.push(Arc::new(agent));
         self
     }
 
-    /// Sets the input of the agent if it takes a `String` and [repairs](Fixer) a call: the text that failed, or the
-    /// report about it.
+    /// Sets the input of the agent if it takes a `String` and [repairs](Fixer) a call or an answer: the text that
+    /// failed, or the report about it.
     ///
     /// By default, an agent all of whose skills have a body is given the text, and any other agent the report.
     pub fn repair_input(mut self, input: RepairInput) -> Self {
@@ -317,8 +321,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Adds a validator of the model's answer: a function, or an async function, that returns `Ok(())` or the reason for
-    /// which the answer is refused.
+    /// Adds a validator of the model's answer: a function, or an async function, that returns `Ok(())` or the reason
+    /// why the answer is refused.
     ///
     /// A refused answer goes the same way as one that does not fit its type: to the agent's `invalid_output` arm, and
     /// then back to the model with the reason. [`Budget::max_answers`] bounds the number of answers. An answer that an
@@ -443,7 +447,7 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) definition: AgentDefinition<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
     pub(super) memory: Option<Arc<dyn Memory>>,
-    /// Defects that were found while the agent was built; a run of it fails with them before it begins.
+    /// Defects that were found while the agent was built. A run of the agent fails with them before it begins.
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(super) validators: Validators<'a, O>,
@@ -457,11 +461,12 @@ pub struct ModelAgent<'a, I, O> {
 }
 
 /// Callbacks for what the agent uses, in every run of it. [`Run::on_event`](crate::agent::Run::on_event) reports the
-/// events of a single run, and these are among them.
+/// same for a single run, among the other events.
 ///
-/// Hooks add up. A panic in a hook is logged, and the run goes on.
+/// Callbacks add up. A panic in a callback is logged, and the run goes on.
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
-    /// Registers a callback for the choice of the skill that answers an input.
+    /// Registers a callback for the choice of the skill that answers an input. The callback gets the name of the
+    /// skill. The callback is not called for an agent whose only skill has no condition.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -477,19 +482,20 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Registers a callback for each time that the model looks up knowledge of the agent. It gets the name of the
-    /// knowledge.
+    /// Registers a callback for each time that the model is given knowledge of the agent. The callback gets the name
+    /// of the knowledge.
     pub fn on_knowledge_used(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
         self.agent.definition.hooks.knowledge.push(Arc::new(hook));
         self
     }
 
-    /// Registers a callback that gets every tool call once, when it has ended: the tool's name, the arguments as they
-    /// ran (repairs included), and the result. A call that was refused has ended as well, and so has a call that was
-    /// cut off. The callback is called in all runs of the agent.
+    /// Registers a callback that gets every tool call of the agent once, when the call has ended: the tool's name, the
+    /// arguments as they ran (repairs included), and the result. A call that was refused has ended as well, and so has
+    /// a call that was cut off. The callback is called in all runs of the agent. Look-ups of knowledge are left out.
     ///
-    /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run. When a run ends, the agent
-    /// may still work in a spawned task of it. Only the callbacks of the run get the calls that are cut off then.
+    /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run, with the calls of all its
+    /// agents. When a run ends, the agent may still work in a spawned task of it. Only the callbacks of the run get
+    /// the calls that are cut off then.
     ///
     /// ```
     /// # use agents_core as agents;

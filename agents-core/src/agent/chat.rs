@@ -41,18 +41,18 @@ use std::{
 /// the conversation, too.
 ///
 /// An agent can be made of several agents. Its conversation consists of the messages and the answers of the whole, and
-/// is given to the agent whose answer is the answer of the whole:
+/// is given to the agents whose answer is the answer of the whole:
 ///
 /// - the last agent of a chain, and the one that [`routed`](crate::compose::routed()) or `branch!` selects,
 /// - the agent that [`until`](Agent::until) repeats,
 /// - each agent of [`first_of`](crate::compose::first_of),
 /// - the captain of a [`forum`](crate::compose::forum).
 ///
-/// The agents of a tuple, and a guard before the agent, do not get the conversation.
+/// The agents of a tuple, and the agents before the last one of a chain, do not get the conversation.
 ///
-/// A conversation grows with each send. [`shorten`](Chat::shorten) keeps it short. If it has become too long, a bound on
-/// the tokens of a send ends the send with an error of the kind [`Budget`](ErrorKind::Budget). A server whose context is
-/// smaller may cut the beginning off without an error.
+/// A conversation grows with each send. [`shorten`](Chat::shorten) keeps it short. A [bound](crate::Budget::tokens) on
+/// the tokens of a send ends a send whose conversation has become too long, with an error of the kind
+/// [`Budget`](ErrorKind::Budget). A server whose context is smaller may cut the beginning off without an error.
 pub struct Chat<'a, A: Agent> {
     agent: Held<'a, A>,
     model: Option<Arc<dyn Model>>,
@@ -147,8 +147,8 @@ impl<'a, A: Agent> Chat<'a, A> {
     /// ```
     ///
     /// # Errors
-    /// When there is nothing to go on with: the last message has its answer, its model was never asked, or the agent is
-    /// a composition.
+    /// When there is nothing to go on with, for instance because the last message has its answer, its model was never
+    /// asked, or the agent is a composition. When the message cannot be read as the agent's input.
     pub fn go_on(&mut self) -> Result<Run<'_, A>, Error> {
         let unfinished = self.talk().unfinished.clone();
         let unfinished = unfinished
@@ -193,16 +193,16 @@ impl<'a, A: Agent> Chat<'a, A> {
         }
     }
 
-    /// Returns the name of the agent that answers the next message: the agent of the conversation, or the one to which
-    /// it was [handed](super::AgentBuilder::hand_off).
+    /// Returns the name of the agent that answers the next message: the agent of this chat, or the agent to which the
+    /// conversation was [handed](super::AgentBuilder::hand_off).
     pub fn answering(&self) -> String {
         let talk = self.talk();
         let last = talk.earlier.handed_to.last().map(String::as_str);
         last.unwrap_or(self.agent.name()).to_owned()
     }
 
-    /// Continues a stored conversation. A call without a result gets one which says that nobody knows whether it was carried
-    /// out.
+    /// Continues a stored conversation, in place of the messages so far. A call without a result gets one which says
+    /// that nobody knows whether the call was carried out.
     ///
     /// # Errors
     /// When the conversation was had with another agent, was stored in a format that this version cannot read, or has a
@@ -229,9 +229,9 @@ impl<'a, A: Agent> Chat<'a, A> {
     /// Starts from messages that were exchanged elsewhere, in place of the messages so far. They may come from another
     /// agent or another program, or be written by hand as examples.
     ///
-    /// System messages are left out, since the agent says its own prompt. Every provider demands that each call of a tool has
-    /// its result right behind the message that makes it. A call without a result gets one which says that nobody knows
-    /// whether it was carried out.
+    /// System messages are left out, since the agent has its own prompt. Every provider demands that each call of a
+    /// tool has its result right behind the message that makes the call. A call without a result gets one which says
+    /// that nobody knows whether the call was carried out.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -270,7 +270,8 @@ impl<'a, A: Agent> Chat<'a, A> {
         Ok(self)
     }
 
-    /// Returns all messages so far, tool calls and their results included.
+    /// Returns all messages so far, with the calls of tools and their results. The agent's prompt comes first once its
+    /// model has answered.
     pub fn messages(&self) -> Vec<Message> {
         self.talk().earlier.history.messages().to_vec()
     }
@@ -319,7 +320,7 @@ pub struct Conversation {
     unfinished: Option<StoredUnfinished>,
 }
 
-/// Messages of a conversation as they are stored, with what else is known of them.
+/// Messages of a conversation as they are stored, with the number of its turns and the agents to which it was handed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Kept {
     messages: Vec<Message>,
@@ -356,8 +357,8 @@ impl Kept {
     }
 }
 
-/// Returns the number of turns after which new ids of calls differ from the ids in the messages. It is the number of
-/// replies, or the greatest number of a turn in an id made by a run.
+/// Returns the number of turns after which new ids of calls differ from the ids in the messages: the number of
+/// replies, or the greatest number of a turn in an id that a run has made, whichever is greater.
 fn turns_of(messages: &[Message]) -> u32 {
     let calls = messages.iter().flat_map(|message| match message {
         Message::Assistant { calls, .. } => calls.as_slice(),
@@ -373,7 +374,8 @@ fn turns_of(messages: &[Message]) -> u32 {
 impl Conversation {
     const VERSION: u32 = 1;
 
-    /// Returns the name of the agent that took part in the conversation.
+    /// Returns the name of the agent with which the conversation was had, and with which [`Chat::resume`] continues
+    /// it.
     pub fn agent(&self) -> &str {
         &self.agent
     }

@@ -11,8 +11,8 @@ use crate::{
 use std::sync::Arc;
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// Gives the agent, and each skill that needs its own, the tools that its model gets: those of the agent, and those
-    /// for knowledge and memory.
+    /// Gives the agent, and each skill that needs tools of its own, the tools that the model gets: those of the agent
+    /// under its policies, and those for search, knowledge, hand-offs and memory.
     pub(super) fn equipped(mut self) -> Self {
         if !self.definition.policies.is_empty() {
             let tools = std::mem::take(&mut self.definition.tools);
@@ -147,7 +147,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         })
     }
 
-    /// Returns a defect for each error handler of a skill that does not exist, or that calls no tools.
+    /// Returns a defect for each error handler of a skill that does not exist, or that has a body, so that no model
+    /// makes calls.
     fn idle_arms(&self) -> impl Iterator<Item = String> {
         let agent = &self.definition.name;
         self.definition

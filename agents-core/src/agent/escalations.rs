@@ -21,7 +21,8 @@ use crate::{
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 
-/// Maximum number of times that an agent may begin its work anew because of escalations; one more is an error.
+/// Maximum number of times that an agent may begin its work anew because of escalations. A resolution that asks for
+/// one more is refused.
 const MOST_RESTARTS: u32 = 3;
 
 /// Agent that may have a handler for escalations of the agents below it.
@@ -227,9 +228,13 @@ fn unknown(skill: &str, skills: &[&str]) -> Option<String> {
     Some(wording::refused::no_such_skill(skills, meant))
 }
 
-/// Returns the replacement of the agent's own work with which a stored run goes on.
+/// Returns the replacement of the agent's own work with which a stored run goes on; `None` if there was no
+/// replacement.
 ///
 /// Agents are not stored, so the handler is asked for its agent again.
+///
+/// # Errors
+/// When the handler does not give the same agent again, or the stored partial result cannot be read.
 fn resumed<I: Data, O: Data>(
     cx: &RunContext,
     agent: &impl HandlingAgent<I, O>,

@@ -20,8 +20,8 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         self.hand_offs.iter().map(|to| tool(&**to)).collect()
     }
 
-    /// Returns the name of the agent to which the conversation was handed already: in an earlier message, or before the
-    /// run was stored.
+    /// Returns the name of the agent to which the conversation was handed in an earlier message of the chat; `None` if
+    /// it was not handed on, or if this agent has begun with its own part of the conversation.
     pub(super) fn handed_before(&self, cx: &RunContext) -> Option<Box<str>> {
         if !cx.node.frame(Frame::is_silent) {
             return None;

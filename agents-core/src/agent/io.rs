@@ -69,8 +69,8 @@ impl IntoInput<PathBuf> for &str {
     }
 }
 
-/// Returns the agent's input as the first message of its model: a string bare, any other value as JSON. Images and
-/// files are beside the text. The text of a tuple of a string and images is the string.
+/// Returns the agent's input as the first message of its model: a string without quotes, any other value as JSON.
+/// Images and files are beside the text. The text of a tuple of a string and of images or files is the string.
 pub(crate) fn prompt_of<I: Data>(input: &I) -> Content {
     let any = input as &dyn Any;
     if let Some(text) = any.downcast_ref::<String>() {

@@ -207,7 +207,8 @@ pub trait Agent: Send + Sync {
     /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
-    /// When the agent's own work fails.
+    /// When the agent's own work fails, or when its input or its output cannot be written as JSON. If the agent
+    /// throws, the whole run ends, and the call never returns.
     async fn run_in(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());

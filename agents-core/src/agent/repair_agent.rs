@@ -1,4 +1,5 @@
-//! Blanket implementation: every agent that takes a [`Repair`] and gives text is a repair agent.
+//! Blanket implementation: every agent whose input can be made from a [`Repair`], and whose output is a `String`, is a
+//! repair agent.
 
 use super::Agent;
 use crate::{

@@ -76,7 +76,8 @@ pub trait AgentRunner: Send + Sync + 'static {
     /// Data that the callee needs besides the words. Its fields are arguments of the bridge tool beside `question`.
     type About: Send + Sync + 'static;
 
-    /// Asks the agent a question, which begins without a memory and leaves none.
+    /// Asks the agent a question outside of any session: the agent knows of no earlier question, and keeps nothing of
+    /// this one.
     ///
     /// # Errors
     /// When the agent has no answer.

@@ -7,9 +7,10 @@ type When<'a, I> = Arc<dyn Fn(&I) -> bool + Send + Sync + 'a>;
 
 /// Way in which an agent can answer an input: with a function, or with its model.
 ///
-/// The first skill whose condition is true answers. If there is none, the only skill without a condition answers. If
-/// several have no condition, the model chooses among them by their names and descriptions, in one turn of its own
-/// before the work.
+/// The first skill whose condition is true answers. If no condition is true, the only skill without a condition
+/// answers. If several skills have no condition, the model chooses among them by their names and descriptions, in a
+/// turn of its own before the work. If all skills have a condition and none is true, the run fails with an error of
+/// the kind [`InvalidInput`](crate::ErrorKind::InvalidInput).
 ///
 /// ```
 /// # use agents_core as agents;

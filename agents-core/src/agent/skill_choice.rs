@@ -93,7 +93,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         self.skills.iter().find(|skill| skill.name() == name)
     }
 
-    /// Creates the error for a stored choice that the agent, as it is built now, cannot follow.
+    /// Creates the error for a choice of a skill that the agent, as it is built now, cannot follow; `why` is the
+    /// reason.
     pub(super) fn unselected(&self, why: &str) -> Error {
         Error::new(ErrorKind::Build, self.of_skills(why))
     }
@@ -112,7 +113,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 }
 
-/// Records which skill answers, and reports it as an event if it was not known before.
+/// Records which skill answers, and tells the agent's callbacks if no skill was recorded before.
 pub(super) fn settle(definition: &AgentDefinition<'_>, cx: &RunContext, skill: &str) {
     let is_news = cx.node.frame(|frame| frame.skill.is_none());
     if is_news || cx.node.frame(|frame| frame.choosing) {

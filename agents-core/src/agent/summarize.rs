@@ -12,8 +12,8 @@ use std::fmt;
 /// Policy that shortens a conversation: an agent sums up the older part.
 ///
 /// If the conversation has more than [`after`](Summarize::after) messages, all but the last exchanges are given to the
-/// agent as text. Its answer takes their place. The agent works as a part of the send. It needs a model of its
-/// own, unless the [chat](super::Chat::model) or the send has one.
+/// agent as text. Its answer takes their place. The agent works as a part of the send. It needs a model of its own,
+/// unless the [chat](super::Chat::model) or the send has a model.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -94,7 +94,7 @@ impl<A: Agent<In = String, Out = String>> Shorten for Summarize<A> {
     }
 }
 
-/// Leaves out the older half of an agent's conversation while the agent works.
+/// Creates the policy that leaves out the older half of an agent's conversation while the agent works.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -114,10 +114,11 @@ pub fn trim() -> ContextPolicy {
     ContextPolicy::trim()
 }
 
-/// Has an agent sum up the older half of an agent's conversation while that agent works.
+/// Creates the policy by which the agent `by` sums up the older half of another agent's conversation while that agent
+/// works.
 ///
-/// The agent that sums up is given the messages as text, and works as a part of the run: within its budget, and with its
-/// model, unless it has a model of its own.
+/// The agent `by` is given the messages as text, and works as a part of the run: within its budget, and with the model
+/// of the agent at work, unless `by` has a model of its own.
 ///
 /// ```
 /// # use agents_core as agents;

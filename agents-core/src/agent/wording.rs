@@ -41,7 +41,8 @@ pub(super) fn summed_up(summary: &str) -> String {
     )
 }
 
-/// `description` is that of the agent `to`, and may be empty.
+/// Description of the tool that hands the conversation to the agent `to`. `description` is that of the agent, and may
+/// be empty.
 pub(super) fn hands_off(to: &str, description: &str) -> String {
     match description {
         "" => format!("Hands the conversation to `{to}`, who answers instead of you."),
@@ -358,8 +359,8 @@ pub(super) mod refused {
     }
 }
 
-/// Text of the error of a stored run whose replacement is gone; `what` is the skill or the agent with which the run
-/// went on.
+/// Text of the error of a stored run whose replacement is gone; `what` is the agent or the partial result with which
+/// the run went on.
 pub(super) fn stale_replacement(agent: &impl Display, what: &str) -> String {
     format!(
         "the stored run of `{agent}` went on with {what} after an escalation, which is not there now"

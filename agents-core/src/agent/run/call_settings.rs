@@ -65,8 +65,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the cache for results of tools that declare their results reusable. By default, each run has a cache of its
-    /// own.
+    /// Sets the cache for results of tools that declare their results reusable. By default, a run has a cache of its
+    /// own, and a run within another run shares the cache of that run.
     ///
     /// See [`cache`](crate::cache).
     ///
@@ -87,7 +87,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Turns caching off: every call is executed, whatever its tool declares.
+    /// Turns caching off: no result comes from a cache, whatever the tools declare.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -139,7 +139,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the store for outputs that are too large for a receipt; see [`blob`](crate::blob).
+    /// Sets the store for outputs that are too large for a receipt, and for images and files that enter the run; see
+    /// [`blob`](crate::blob).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -162,7 +163,7 @@ impl<A: Agent> Run<'_, A> {
 
     /// Sets how many calls of one reply run concurrently; 16 by default.
     ///
-    /// The others wait their turn, in the model's order. A tool that is `sequential` runs alone.
+    /// The other calls wait for their turn. A tool that is `sequential` runs alone.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -203,14 +204,14 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets how many bytes of a tool's output go into its receipt and to the model; 2 MB by
-    /// default.
+    /// Sets how many bytes of a tool's output go into its receipt and to the model; 2 MB by default. The rest of a
+    /// longer output is cut off. A store of [`blobs`](Run::blobs) keeps the whole output.
     pub fn max_output_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_output_bytes = bytes;
         self.root()
     }
 
-    /// Sets how many bytes the arguments of one call may have; 1 MB by default.
+    /// Sets how many bytes the arguments of one call may have; 1 MB by default. A call with longer arguments fails.
     pub fn max_argument_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_argument_bytes = bytes;
         self.root()

@@ -123,8 +123,8 @@ async fn cancelled(tokens: &[CancellationToken]) {
 }
 
 impl RunContext {
-    /// Does an agent's work at this place, by the given function. A panic in the work is an error of the agent. When
-    /// the run is over, work that was spawned in it ends with an error as well.
+    /// Carries out the work of an agent at this place. A panic in the work is an error of the agent. When the run is
+    /// over, work that was spawned in it ends with an error as well.
     pub(crate) async fn carry_out<T>(
         &self,
         agent: &str,

@@ -29,17 +29,18 @@ use std::{fmt, future::IntoFuture, pin::pin};
 /// Dropping the future ends the run at once and frees everything. [`stream`](Run::stream) gives the events of the run, or
 /// the text of its answer, as they come.
 ///
-/// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
-/// [`on_receipt`](Run::on_receipt), [`policy`](Run::policy), [`price`](Run::price), [`known_model`](Run::known_model),
-/// and [`secret`](Run::secret) by name. Every other setting has one value, and the last call sets it: the model, the
-/// scope, the budget, the cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the
-/// [`journal`](Run::journal).
+/// Callbacks, policies, prices and cancellation tokens add up: [`on_event`](Run::on_event),
+/// [`on_tool_use`](Run::on_tool_use), [`on_receipt`](Run::on_receipt), [`policy`](Run::policy), [`price`](Run::price),
+/// [`cancel`](Run::cancel), [`known_model`](Run::known_model), and [`secret`](Run::secret) by name. Every other
+/// setting has one value, and the last call sets it: for instance the model, the scope, the budget, the approver, the
+/// store of [`secrets`](Run::secrets), the clock and the [`journal`](Run::journal).
 ///
 /// Inside a tool or another agent, an awaited run is a part of the run that goes on there. Any setting other than
-/// `.model(..)`, or a call of `.outcome()`, makes it a run of its own, with its own budget, receipts and trace. The
-/// model, the journal and the secrets are then those of the run around it unless others are set. Its cost is charged to
-/// both runs. Its own budget and its own token end only this run. A throw in it ends the run around it as well, and
-/// then this call never returns.
+/// `.model(..)` and `.purposes(..)`, or a call of `.outcome()`, makes it a run of its own, with its own budget,
+/// receipts and trace. Such a run has the scope, the model, the approver, the journal and the secrets of the run
+/// around it unless others are set. The policies of the run around it apply as well. Its cost is charged to both runs.
+/// Its own budget and its own token end only this run. A throw in it ends the run around it as well, and then this
+/// call never returns.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -87,7 +88,7 @@ impl<'a, A: Agent> Run<'a, A> {
 
     /// Gives the run a copy of its agent, so that the run no longer borrows it and may outlive the current function.
     ///
-    /// An agent without fields is copied for nothing, an `Arc<Agent>` is counted once more.
+    /// The copy of an agent without fields costs nothing. The copy of an `Arc` of an agent shares the agent.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -138,7 +139,7 @@ impl<'a, A: Agent> Run<'a, A> {
     /// Runs to the end and returns the [`Outcome`]: the result, the receipts, the usage and the
     /// trace.
     ///
-    /// The result is always a run of its own, also inside another run.
+    /// The agent has a run of its own, also inside another run.
     ///
     /// # Errors
     /// Only when the run cannot start as it is configured; later errors are in [`Outcome::result`].
@@ -156,10 +157,10 @@ impl<'a, A: Agent> Run<'a, A> {
     /// Runs until the end, or until the run waits for people and nothing else in it moves. The run then ends in this
     /// process: it costs no task and no memory. Run it again with its journal when there are decisions.
     ///
-    /// The approver is asked as in any run. An approver that has a decision gives it at once; one that takes its time is
-    /// waited for only as long as something else in the run moves. Without an approver, each request waits. Code
-    /// between the agents of the run is run again, as it is after the end of a process; a tool that writes and is not
-    /// idempotent is never dropped while it runs.
+    /// The approver is asked as in any run. A decision that the approver gives at once is taken. A decision that takes
+    /// time is waited for only as long as something else in the run moves. Without an approver, each request waits.
+    /// When the run goes on later, code between its agents runs again, as it does after the end of a process. A tool
+    /// that writes and is not idempotent is never dropped while it runs.
     ///
     /// ```
     /// # use agents_core as agents;

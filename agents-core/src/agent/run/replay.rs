@@ -10,16 +10,17 @@ use crate::{
 use std::sync::Arc;
 
 impl<A: Agent> Run<'_, A> {
-    /// Replays a recorded run with the code of today, and says what it would do otherwise.
+    /// Replays a recorded run with the code of today, and says what the run would do differently.
     ///
-    /// No model is asked, no person either, and no tool runs that reads or writes: their replies, decisions and results are
-    /// the recorded ones. What is code of yours runs: prompts, schemas, rules, arms about arguments, conversions, agents
-    /// that are code, and tools without effects (`none`). Waits before a retry are skipped. Arms decide about a failed
-    /// execution as they did, since its error has lost its type. A recording that breaks off is replayed as far as it goes.
+    /// No model and no person is asked, and no tool runs that reads or writes: their replies, decisions and results
+    /// are the recorded ones. Your own code runs: prompts, schemas, rules, arms about arguments, conversions, agents
+    /// that are code, and tools without effects (`none`). Waits before a retry are skipped. What arms decided about a
+    /// failed execution is taken from the recording, since the error has lost its type. A recording that breaks off is
+    /// replayed as far as it goes.
     ///
-    /// Work that the recorded run dropped, such as that of whoever lost a race, does not end in the replay either. It is
-    /// waited for as long as it was then, and ten seconds more, but no longer than ten minutes. A run that has not dropped
-    /// it by then differs.
+    /// Work that the recorded run dropped, such as that of an agent that lost a race, does not end in the replay
+    /// either. The replay waits until the run drops that work: as long as the recorded run took, and ten seconds more,
+    /// but no longer than ten minutes. A run that has not dropped the work by then differs.
     ///
     /// The run has the scope and the bounds of the recorded one, except for time and money. Give it the policies again. Its
     /// input has to be [that of the recording](Recorded::input).
@@ -53,8 +54,8 @@ impl<A: Agent> Run<'_, A> {
     /// ```
     ///
     /// # Errors
-    /// When the replay differs from the recording: the first [`Difference`]. When the run does not start, or the recording is
-    /// one of another agent.
+    /// When the replay differs from the recording: the first [`Difference`]. When the run does not start, or the
+    /// recording is that of another agent.
     pub async fn replay(mut self, recorded: &Recorded) -> Result<(), Difference> {
         recorded.is_of(self.agent.name())?;
         let model = recorded.model();

@@ -22,7 +22,8 @@ impl<A: Agent> Run<'_, A> {
     /// in a [spawned task](Agent::run) begins a run of its own, and keeps its model.
     ///
     /// A journal has the name of the model that was asked. A stored run that began with this model goes on with it, or
-    /// with another `override_model`. Without one, the agents' own models are refused.
+    /// with another `override_model`. Without an `override_model`, an agent that has begun goes on only with a model
+    /// of the same name.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -64,13 +65,15 @@ impl<A: Agent> Run<'_, A> {
 
     /// Sets the source of models for agents that name a [purpose](crate::PurposeKey) in place of a model, such as a
     /// control plane.
+    ///
+    /// Inside a tool or another agent, the setting has an effect only if the run is [a run of its own](Run).
     pub fn purposes(mut self, purposes: impl Purposes) -> Self {
         self.settings.purposes = Some(Arc::new(purposes));
         self
     }
 
-    /// Adds a model that a stored run may find by its name. If an `on_escalation` handler gave that model before, the
-    /// handler is not asked again.
+    /// Adds a model that a stored run finds by its name when the run goes on. If an `on_escalation` handler gave that
+    /// model before, the handler is not asked for it again.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -122,7 +125,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Adds a secret that tools may ask for by name. It takes precedence over one that [`secrets`](Run::secrets) finds.
+    /// Adds a secret that tools may ask for by name. The secret takes precedence over one that
+    /// [`secrets`](Run::secrets) finds.
     ///
     /// The first secret of the process installs a panic hook. The hook masks the messages of panics, and wraps the hook
     /// that was there: see [`secret`](crate::secret#the-panic-hook).
@@ -152,7 +156,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Adds a cancellation token: the run ends when it is cancelled. If several are added, any of them ends the run.
+    /// Adds a cancellation token: the run ends when the token is cancelled. If several tokens are added, any of them
+    /// ends the run.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -174,8 +179,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the handle with which people steer the run while it goes on: with instructions to the agent, and with pauses.
-    /// The delegates of the agent pause with it. A run of its own within a tool is under way, and so ends first.
+    /// Sets the handle with which people steer the run while it goes on: with instructions to the agent, and with
+    /// pauses. The delegates of the agent pause with it. A [run of its own](Run) that goes on within a tool does not
+    /// pause, and goes on to its end.
     ///
     /// See [`Steering`](crate::run::Steering) for an example.
     pub fn steering(mut self, steering: &Steering) -> Self {
@@ -211,7 +217,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the approver, which is asked when a call needs approval. Without an approver, such calls are denied.
+    /// Sets the approver, which is asked when a call needs approval. Without an approver, such calls are denied, and
+    /// the questions of [`Ask`](crate::tool::Ask) have no answer but their default. Only
+    /// [`until_waiting`](Run::until_waiting) waits instead.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -269,9 +277,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Registers a callback that gets every tool call once, when it has ended: the tool's name, the arguments
-    /// as they ran (repairs included), and the result. A call that was refused, or cut off by the end of its run or
-    /// agent, has ended as well.
+    /// Registers a callback that gets every tool call of the run once, when the call has ended: the tool's name, the
+    /// arguments as they ran (repairs included), and the result. A call that was refused, or cut off by the end of its
+    /// run or agent, has ended as well. Look-ups of [knowledge](crate::AgentBuilder::knowledge) are left out.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -296,13 +304,13 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Registers a callback for usage and billing, which gets every receipt of the run once: also those of calls that were
-    /// refused or cut off, of knowledge, and of agents below. With it comes the summary of the call, with the tokens and
-    /// the [cost](Run::price) of the models within it.
+    /// Registers a callback for usage and billing, which gets every receipt of the run once: also those of calls that
+    /// were refused or cut off, of knowledge, and of agents below. With the receipt comes a summary of the call, with
+    /// the tokens and the [cost](Run::price) of the models within it.
     ///
     /// The models that drive the agents themselves are in [`Outcome::usage`](crate::Outcome::usage) and
-    /// [`Outcome::cost`](crate::Outcome::cost). A run of its own within this one has its own receipts, and is told to its
-    /// own callbacks; its cost is part of the call around it.
+    /// [`Outcome::cost`](crate::Outcome::cost). A run of its own within this run passes its receipts to its own
+    /// callbacks only; its cost is part of the call around it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -373,10 +381,10 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the list of findings of people about calls in doubt, which is looked at while the run goes on.
+    /// Sets the list of findings of people about calls in doubt. The run looks at the list while it goes on.
     ///
-    /// The model is told of a finding about an earlier call of its own. A tool whose calls are all found out is called
-    /// without asking a person for that reason.
+    /// The model is told of a finding about an earlier call of its own. Once there is a finding about each call in
+    /// doubt of a tool, further calls of that tool need no approval because of the doubt.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -28,8 +28,9 @@ impl<'a, A: Agent> Run<'a, A> {
     /// answer's text, or of the answer as far as it is written.
     ///
     /// The run begins when the stream is first polled, and goes on only while the stream is polled. So a slow reader
-    /// slows the run down: no event is lost, and at most the events of one step wait to be read. The deadlines of the
-    /// run go on meanwhile. Dropping the stream ends the run at once, like dropping the run.
+    /// slows the run down, and no event is lost. Only the events of one poll of the run, and those of tasks that the
+    /// run has spawned, wait to be read. The deadlines of the run go on meanwhile. Dropping the stream ends the run at
+    /// once, like dropping the run.
     ///
     /// The stream borrows the agent. For a stream that outlives the current function, as the response of a web server
     /// does, call [`owned`](Run::owned) first. Subscribers of [`on_event`](Run::on_event) are called as well.
@@ -91,7 +92,8 @@ struct Queue(Mutex<Waiting>);
 #[derive(Default)]
 struct Waiting {
     events: VecDeque<Event>,
-    /// Wakes the reader, if it waits for an event. Work in other tasks may report one while the run itself is idle.
+    /// Waker of the reader, while the reader waits for an event. Work in other tasks may report an event while the run
+    /// itself is idle.
     reader: Option<Waker>,
 }
 
@@ -124,7 +126,7 @@ impl Queue {
 }
 
 impl<'a, O> RunStream<'a, O> {
-    /// Returns the next event, or `None` if the run has ended.
+    /// Returns the next event; `None` if the run has ended and all events were read.
     ///
     /// Nothing is lost if the returned future is dropped, as in a `select!`.
     pub async fn next(&mut self) -> Option<Event> {

@@ -92,7 +92,8 @@ pub struct Partial<O> {
 }
 
 impl<O: DeserializeOwned> Partial<O> {
-    /// Returns the answer so far as an `O`; `None` while a required field is missing.
+    /// Returns the answer so far as an `O`; `None` while it is not one, for instance because a required field is
+    /// missing.
     pub fn value(&self) -> Option<O> {
         self.read(|| serde_json::from_str(&self.json).ok())
     }
@@ -104,7 +105,8 @@ impl<O: DeserializeOwned> Partial<O> {
         self.read(|| T::deserialize(field).ok())
     }
 
-    /// Reads the answer so far. Claims of calls are checked when the run has read the answer, and none is taken before.
+    /// Reads the answer so far. Before the answer is complete, no claim of a call is accepted, since only the run
+    /// checks claims.
     fn read<T>(&self, read: impl FnOnce() -> Option<T>) -> Option<T> {
         match self.is_complete {
             true => read(),
@@ -119,8 +121,8 @@ impl<O> Partial<O> {
         &self.json
     }
 
-    /// Returns the path of the string that is still being written, such as `title` or `steps[2]`; `None` if no string
-    /// is.
+    /// Returns the path of the string that is still being written, such as `title` or `steps[2]`, and an empty path if
+    /// the answer itself is that string; `None` if no string is being written.
     pub fn open(&self) -> Option<&str> {
         self.open.as_deref()
     }
@@ -217,7 +219,8 @@ impl<O: Serialize + DeserializeOwned> PartialStream<'_, O> {
         Some(Partial::new(json, open, false))
     }
 
-    /// Returns the whole answer of a run that has ended with one; else `None`.
+    /// Returns the whole answer of a run that has ended; `None` if the run has no answer, or if the answer was
+    /// returned before.
     fn whole(&mut self) -> Option<Partial<O>> {
         let value = self.text.ended()?.result.as_ref().ok()?;
         let json = serde_json::to_string(value).ok()?;

@@ -18,7 +18,8 @@ use std::{
 pub enum TextDelta {
     /// The text goes on: these characters follow the text so far.
     Piece(String),
-    /// The text so far is not the answer: the model called a tool after it, it did not fit, or another model answers.
+    /// The text so far is not the answer: the model called a tool after the text, the text did not fit,
+    /// or a model is asked again.
     ///
     /// There is no such change before the first piece.
     Reset,
@@ -50,7 +51,7 @@ pub enum TextDelta {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TextFollower {
-    /// Place of the agent whose text is followed; `None` before the first text.
+    /// Place of the agent whose text is followed; `None` before the first request to a model.
     writer: Option<String>,
     /// Is `true` if a piece of text was returned since the last [`Reset`](TextDelta::Reset).
     has_text: bool,
@@ -137,7 +138,7 @@ impl<'a, O> TextStream<'a, O> {
         }
     }
 
-    /// Returns the next change, or `None` if the run has ended.
+    /// Returns the next change of the text; `None` if the run has ended.
     ///
     /// Nothing is lost if the returned future is dropped, as in a `select!`.
     pub async fn next(&mut self) -> Option<TextDelta> {
