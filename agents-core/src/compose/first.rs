@@ -57,7 +57,7 @@ pub struct FirstOf<P> {
 /// cancelled.
 ///
 /// The failure of one agent does not end the race: the others run on. Only an error that concerns the whole run ends
-/// the race at once, such as a cancellation or a critical escalation.
+/// the race at once, such as a cancellation or a critical escalation. A race of an empty `Vec` or array is an error.
 ///
 /// As soon as one agent has answered, the others are dropped, with all their work. The tokens and the cost of their
 /// finished requests stay charged, and their receipts are kept. A request in progress is not charged, because its cost

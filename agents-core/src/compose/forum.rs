@@ -13,9 +13,9 @@ use std::fmt;
 
 /// Topic of a forum and the contributions so far.
 ///
-/// Its `Display` text is for a model: the topic, then each contribution after the name of its participant. Only
-/// contributions begin in the first column, whatever their text is, so that no participant can speak in the name
-/// of another one.
+/// Its `Display` text is for a model: the topic, then each contribution after the name of its participant. Only the
+/// topic and the contributions begin in the first column, whatever their texts are, so that no participant can speak
+/// in the name of another one.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -104,7 +104,7 @@ impl<I: Data> From<Transcript<I>> for String {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait Participant<I>: Send + Sync {
-    /// Returns the name of the agent that its contributions have.
+    /// Returns the name of the agent, which its contributions have.
     #[doc(hidden)]
     fn speaks_as(&self) -> &str;
 

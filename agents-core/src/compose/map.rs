@@ -12,8 +12,8 @@ use std::fmt;
 
 /// An agent followed by a plain function on its output, made by [`Agent::map`].
 ///
-/// The composite has the agent's name and works in the agent's place: a function adds no depth and leaves no trace
-/// in a stored run. When such a run is resumed, the function is called again.
+/// The composite has the agent's name and works in the agent's place: a function adds no depth and no entry of its own
+/// in a journal. If a run goes on that was stored before the composite had ended, the function is called again.
 ///
 /// ```
 /// # use agents_core as agents;

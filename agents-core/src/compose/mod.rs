@@ -37,18 +37,18 @@
 //!
 //! - **Parts are moved.** An agent that holds state can be used in one place; a second use is a move error.
 //! - **A composition is one run.** The parts share the run's tokens, time, depth, cancellation and model. Their
-//!   receipts belong to the run, including those of parts that were dropped. A used-up budget, a throw by a tool
-//!   and a cancellation end the whole run; no part can catch them. The same is true of some errors that an agent
-//!   *returns*: a throw, a critical escalation, an agent that is put together wrongly, and a replay that differs
-//!   from its recording. In a race, the agent of such a replay only loses: a recording does not hold what losers were
-//!   no longer told.
+//!   receipts belong to the run, including those of parts that were dropped. A used-up budget, a throw by a tool and a
+//!   cancellation end the whole run; no part can catch them. No `settled` and no race goes on after some errors that
+//!   an agent *returns*: a throw, a critical escalation, a denial, a cancellation, a failure of the journal, an agent
+//!   that is put together wrongly, and a replay that differs from its recording. In a race, the agent of such a replay
+//!   only loses: a recording does not hold what losers were no longer told.
 //! - **Names are constants of the program.** A composite is named after its parts. The names of tuples,
 //!   `Vec`s and arrays are kept for the rest of the process, once each, so do not name parts after data.
 //! - **Nothing is spawned.** Parallel parts run in one task and start in the order in which they are
 //!   written. A part that is no longer needed is dropped, together with everything that it was doing.
-//! - **A composition can be stored and resumed.** Finished parts answer from the store, by their names and
-//!   inputs. The functions passed to [`until`](crate::Agent::until), [`map`](crate::Agent::map) and
-//!   [`routed`](routed()) are called again, so they should depend on their arguments alone.
+//! - **A composition can be stored and resumed.** Finished parts answer from the store, by their names and inputs. In
+//!   a part that had not finished, the functions passed to [`until`](crate::Agent::until), [`map`](crate::Agent::map)
+//!   and [`routed`](routed()) are called again, so they should depend on their arguments alone.
 
 mod failed;
 mod first;

@@ -35,8 +35,8 @@ pub trait Targets: Send + Sync {
 
 /// Runs `agent`, then the one of the `targets` that `route` selects for its output.
 ///
-/// The targets are borrowed by the function, so an agent that holds state can be a target. The function returns
-/// the future of [`run_in`](Agent::run_in), and a `match` makes sure that every output has a target.
+/// The function `route` gets the targets by reference, so an agent that holds state can be a target. It returns the
+/// future of [`run_in`](Agent::run_in), and a `match` makes sure that every output has a target.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -171,7 +171,7 @@ targets!(A B C D E F G H I J K);
 targets!(A B C D E F G H I J K L);
 
 /// Creates the composite that `branch!` expands to. [`routed`] checks the traits of all targets together. Here
-/// [`go_on`] checks them arm by arm, so that a compiler error points at one agent.
+/// [`go_on`] checks them one by one, so that a compiler error points at one agent.
 #[doc(hidden)]
 pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
 where
@@ -181,7 +181,7 @@ where
     Routed::new(agent, targets, route)
 }
 
-/// Runs an agent in an arm of `branch!`, `agent.run(input)`; `first` is the agent of the first arm.
+/// Runs the agent of one `match` arm of `branch!`, `agent.run(input)`; `first` is the agent of the first `match` arm.
 #[doc(hidden)]
 pub fn go_on<'a, First, A, O>(
     first: &First,

@@ -11,10 +11,11 @@ pub struct Settled<P> {
     name: String,
 }
 
-/// Runs several agents concurrently and waits for all: each returns `Ok(answer)` or `Err(Failed)`, in the order in
-/// which they are written.
+/// Runs several agents concurrently and waits for all of them: each gives `Ok(answer)` or `Err(Failed)`, in the order
+/// in which they are written. Only an error that concerns the whole run ends them at once, such as a cancellation or a
+/// critical escalation.
 ///
-/// A failure is stored with the run; when the run is resumed, an agent that has failed does not run again.
+/// A failure is stored with the run. When the run is resumed, an agent that has failed does not run again.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -116,10 +116,10 @@ impl<A: Agent, F> Until<A, F> {
         }
     }
 
-    /// Sets how many times the agent may run (at least once).
+    /// Sets how many times the agent may run; 0 counts as 1.
     ///
-    /// If the last output is not accepted, the run fails with an error of the kind [`Budget`](ErrorKind::Budget)
-    /// whose source is a [`IterationLimit`].
+    /// If the last output is not accepted, the repetition fails with an error of the kind
+    /// [`Budget`](ErrorKind::Budget) whose source is an [`IterationLimit`].
     #[must_use]
     pub fn at_most(mut self, runs: u32) -> Self {
         self.most = runs.max(1);

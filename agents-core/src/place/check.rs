@@ -141,8 +141,8 @@ fn bounds_nobody(here: &Placement) -> Option<String> {
         .then(|| wording::bounds_of_a_composition(&bounds))
 }
 
-/// Adds a defect for each name that is granted or confirmed and that no tool has, here or below: grants are handed
-/// down.
+/// Adds a defect for each granted or confirmed name that no tool has, here or below: grants are handed down. The names
+/// of delegates may be confirmed, too.
 fn unknown(here: &Placement, defects: &mut Vec<String>) {
     let mut below = Vec::new();
     tools_below(here, &mut below);
@@ -213,6 +213,7 @@ fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
 }
 
 /// Adds a defect for each grant of a place that goes beyond the grants of the nearest agent above that has any.
+/// Without grants of its own, the place has one defect for all its tools beyond those grants.
 fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let authority = above.iter().rev().map(|place| place.inner());
     let Some(authority) = authority.into_iter().find(|place| place.granted.is_some()) else {
@@ -297,8 +298,7 @@ fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String
     });
 }
 
-/// Adds a defect for each skill that is limited to tools which it does not have: each name has to be there, and at
-/// least one tool for a pattern.
+/// Adds a defect for each name or pattern that a skill lists and that no tool or delegate at this place has.
 fn skills(here: &Placement, delegates: &[String], defects: &mut Vec<String>) {
     // The agent itself reports this defect.
     let is_lacking = |pattern: &Pattern| {

@@ -48,7 +48,7 @@ impl Placement {
         self.usable().map(OwnTool::name)
     }
 
-    /// Returns the agent's own tools that it may use here, with their effects.
+    /// Returns the agent's own tools that it may use here.
     pub(crate) fn usable(&self) -> impl Iterator<Item = &OwnTool> {
         let tools = self.profile.tools.iter();
         tools.filter(|tool| self.has(tool))
@@ -63,8 +63,8 @@ impl Placement {
         tool.innate() || admitted.any(|pattern| tool.may_match(pattern))
     }
 
-    /// Returns `true` if the agent may use this tool without a person's approval. For tools that a source will list,
-    /// this is so for each of them.
+    /// Returns `true` if this place lets the agent use the tool and demands no approval of its calls. For tools that a
+    /// source will list, this is so for each of them.
     pub(crate) fn frees(&self, tool: &OwnTool) -> bool {
         let mut confirmed = self.confirmed.iter();
         self.admits(tool.name()) && !confirmed.any(|pattern| tool.may_match(pattern))
@@ -76,7 +76,7 @@ impl Placement {
         delegates.chain(self.profile.teams.iter().map(|team| &**team))
     }
 
-    /// Returns the delegates as tools, as its model is offered them.
+    /// Returns the delegates as tools, as the agent's model is offered them.
     pub(crate) fn delegates(&self) -> impl Iterator<Item = SharedTool> {
         self.delegates
             .iter()

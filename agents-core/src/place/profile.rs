@@ -56,8 +56,8 @@ pub struct Profile {
 #[derive(Clone, Debug)]
 pub(crate) struct Defect {
     pub(crate) text: String,
-    /// Names of the tools that are missing. In a team, a delegate with such a name mends the defect. `None` if it is no
-    /// defect of that kind.
+    /// Pattern of the names of missing tools. In a team, a delegate with such a name mends the defect. `None` if the
+    /// defect is not about missing tools.
     pub(crate) lacks: Option<Pattern>,
 }
 
@@ -180,9 +180,9 @@ pub struct KnownTool {
     /// Name by which the agent's model knows the tool. For tools that a [source](crate::tool::ToolSource) will list, this
     /// is the pattern of their names.
     pub name: String,
-    /// Version of the tool; `None` if it is not known, as with tools that a source will list.
+    /// Version of the tool; `None` if the version is not known, as with tools that a source will list.
     pub version: Option<String>,
-    /// Effects of the tool on the outside world.
+    /// Effects of the tool on the outside world. Tools that a source will list count as tools that write.
     pub effects: Effects,
     /// Description of the tool; `None` if the tool itself is not known.
     pub description: Option<Box<ToolDescription>>,
@@ -410,8 +410,8 @@ impl Profile {
         self.tools.iter().chain(of_teams)
     }
 
-    /// Checks that the agent can work, as every run does before it begins. `has_model` says whether the run drives agents
-    /// that bring no model.
+    /// Checks that the agent can work, as every run does before it begins. `has_model` says whether the run has a
+    /// model for agents that bring none.
     ///
     /// # Errors
     /// When the agent, or a part of it, is put together wrongly or has no model.
@@ -443,8 +443,8 @@ impl Profile {
             .or_else(|| teams.find_map(|team| team.find_tool(is)))
     }
 
-    /// Returns the tools of the agent and of all agents that it is known to have: the parts of a composite, the delegates
-    /// of a team, and the delegates themselves as tools.
+    /// Returns the tools of the agent and of all agents that it is known to have: the parts of a composite, the
+    /// delegates of a team, and the delegates themselves as tools. Each name and version comes once.
     pub fn known_tools(&self) -> Vec<KnownTool> {
         let mut known: Vec<_> = self.tools.iter().map(KnownTool::from).collect();
         for team in self.team.iter().chain(&self.teams) {

@@ -144,8 +144,8 @@ impl Chart {
         &self.delegates
     }
 
-    /// Returns the chart as JSON: for each agent its `name`, `description`, `tools`, `confirm`,
-    /// `budget` and `delegates`, its `defects` if there are any, and `background` if it works there.
+    /// Returns the chart as JSON: for each agent its `name`, `description`, `tools`, `confirm`, `budget` and
+    /// `delegates`, its `defects` if there are any, and `background` if the agent works in the background.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }

@@ -10,9 +10,9 @@ use std::{any::type_name, sync::Arc};
 /// Returns the delegate of this type, so that code of the agent above it can run it: a skill with a body, or a
 /// tool.
 ///
-/// Run the delegate like any agent: it has the tools that its place grants. If the agent above may use it only
-/// with [confirmation](super::Member::confirm_named), a person or a handler is asked before each run. A denial is
-/// an error of the kind [`Denied`](ErrorKind::Denied).
+/// Run the delegate like any agent: it has the tools that its place grants. If the agent above may use it only with
+/// [confirmation](super::Member::confirm_named), the approver is asked before each run. A denial is an error of the
+/// kind [`Denied`](ErrorKind::Denied).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -38,7 +38,8 @@ use std::{any::type_name, sync::Arc};
 /// ```
 ///
 /// # Errors
-/// An error of the kind `Build`, when the agent that works here has no delegate of this type, or several.
+/// An error of the kind `Build`, when no agent of a team works here, or the agent has no delegate of this type or
+/// several of them.
 pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
     let wanted = short(type_name::<A>());
     let here = here(&wanted)?;
@@ -76,8 +77,8 @@ pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
 /// ```
 ///
 /// # Errors
-/// An error of the kind `Build`, when the agent that works here has no delegate of this name with this input and
-/// output.
+/// An error of the kind `Build`, when no agent of a team works here, or the agent has no delegate of this name with
+/// this input and output.
 pub fn delegate_named<I, O>(name: &str) -> Result<Arc<dyn Agent<In = I, Out = O>>, Error>
 where
     I: 'static,

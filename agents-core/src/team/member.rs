@@ -101,13 +101,14 @@ impl<A> Member<A> {
         self
     }
 
-    /// Grants a tool whose calls a person has to approve.
+    /// Lets the agent use a tool whose calls a person has to approve. Unlike [`grant`](Member::grant), the call does
+    /// not limit the agent to such tools.
     pub fn confirm<T: ToolName>(self) -> Self {
         self.confirm_named(T::NAME)
     }
 
-    /// Grants tools or delegates by name, where `*` stands for any text, and requires approval for
-    /// their calls.
+    /// Requires approval for the calls of tools or delegates of these names, where `*` stands for any text. If grants
+    /// limit the agent, the tools are granted as well.
     ///
     /// A delegate is confirmed for the agent's model and for its code: see
     /// [`delegate`](super::delegate()).
@@ -129,7 +130,7 @@ impl<A> Member<A> {
 
     /// Sets a budget in addition to the agent's own; of two bounds the tighter applies.
     ///
-    /// Tokens, time and depth are totals of the agent and everything below it.
+    /// Tokens, cost, time and depth are totals of the agent and everything below it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -210,9 +211,10 @@ impl<A> Member<A> {
 
     /// Places an agent below this one, whose model is offered the agent as a tool.
     ///
-    /// The tool has the agent's name, and its arguments are the agent's input: an object as it is, and anything
-    /// else as `{"input": ..}`. When the agent's time is over, that call has failed. When its tokens are used up,
-    /// the whole run ends.
+    /// The tool has the agent's name, and its arguments are the agent's input: an object as it is, and anything else
+    /// as `{"input": ..}`, or under the [name](crate::AgentBuilder::input_name) that the agent sets. When the time of
+    /// the agent below is over, the call has failed. When the tokens or the cost of that agent are used up, the whole
+    /// run ends.
     pub fn delegate<M>(mut self, member: M) -> Self
     where
         M: IntoMember,

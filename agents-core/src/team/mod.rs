@@ -11,7 +11,7 @@
 //!   grant. A skill that lists tools has only those, and only the delegates that it lists.
 //! - **Confirmed tools** can be used as well, but a person has to approve every call, whatever the tool declares;
 //!   see [`Run::approver`](crate::agent::Run::approver).
-//! - **The settings of a place apply to its agent**, and not for agents that this agent runs in its own code.
+//! - **The settings of a place apply to its agent**, and not to agents that this agent runs in its own code.
 //! - **The settings apply wherever the team is used**, also as a part of a composite that is a delegate.
 //! - **All defects are found before a run**, and reported together: [`Team::check`].
 //!

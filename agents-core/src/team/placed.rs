@@ -52,7 +52,8 @@ impl<A> Placed<A> {
 }
 
 impl<A: Agent> Placed<A> {
-    /// Asks the approver whether code of the agent `above` may run this agent; a denial is an error.
+    /// Asks the approver whether code of the agent `above` may run this agent with these arguments. Any decision but a
+    /// plain approval is an error.
     async fn confirm(&self, cx: &RunContext, above: &str, args: Json) -> Result<(), Error> {
         let name = self.name();
         let place = cx.node.path().to_string();

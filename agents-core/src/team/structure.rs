@@ -48,10 +48,12 @@ impl<A> Team<A> {
     /// needs a model has one. The model may come with the run, so it is not checked here.
     ///
     /// # Errors
-    /// One error of the kind `Build` that names all defects, one per line, each with the path of the agent.
-    /// Defects are:
+    /// One error of the kind `Build` that names all defects, one per line, each with the path of the agent. Defects
+    /// are, for instance:
     ///
     /// - grants beyond the parent's, an unknown tool, and a tool that is both granted and confirmed;
+    /// - a tool without the confirmation with which an agent above has it;
+    /// - two tools or delegates of one name;
     /// - an agent that is placed twice;
     /// - a budget above the parent's;
     /// - a skill without a tool that it needs;

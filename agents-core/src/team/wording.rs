@@ -50,7 +50,7 @@ pub(super) fn several_delegates(agent: &str, wanted: &str) -> String {
     format!("agent `{agent}` has several delegates `{wanted}`; ask by name with `delegate_named`")
 }
 
-/// Text of the error of a delegate that the agent does not have; `names` are those of all that it has.
+/// Text of the error of a delegate that the agent does not have; `names` are the names of all delegates that it has.
 pub(super) fn no_delegate(agent: &str, wanted: &str, names: &[&str]) -> String {
     match names {
         [] => format!(
