@@ -67,8 +67,9 @@ pub struct ApprovalRequest {
     /// Is `true` if the tool declares that the effect of a call cannot be undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub irreversible: bool,
-    /// Id of the earlier request that this one follows; `None` if there is none. The approver of that request gave
-    /// these arguments, but may not approve calls of their risk.
+    /// Id of the earlier request that this one follows; `None` if it follows no other. The approver of the earlier
+    /// request gave these arguments. They have a higher risk than that approver may approve, or the same call has run
+    /// before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
     /// Question that the call asks. It is set for a call of [`Ask`](crate::tool::Ask), which needs an
@@ -166,7 +167,8 @@ pub enum Approval {
         /// Change that is asked for, in words for the model.
         note: String,
     },
-    /// The call may not run: nobody decided in time, or the approval was not used in time. The model is told so.
+    /// The call may not run: nobody decided in time, or the approval was not used in time. The model is told so. The
+    /// call of a question gets the default answer instead, if the question has a default.
     Expired {
         /// Text that says what was not done within the time limit, for the error.
         reason: String,
@@ -199,7 +201,7 @@ impl Approval {
     /// Creates the answer to a question of [`Ask`](crate::tool::Ask).
     ///
     /// # Panics
-    /// If the value cannot be written as JSON, for instance because a key of a map is no text.
+    /// If the value cannot be written as JSON, for instance because a key of a map cannot be written as text.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -251,7 +253,8 @@ impl Approval {
         }
     }
 
-    /// Returns the reason for the call's error that follows from this decision; `None` if the call may run.
+    /// Returns the reason for the call's error if this decision is a denial or has expired; `None` for all other
+    /// decisions, a demand to revise the call included.
     pub(crate) fn denial_reason(&self) -> Option<DenialReason> {
         match self {
             Approval::Deny { .. } => Some(DenialReason::ApprovalDenied),
@@ -283,17 +286,18 @@ impl Approval {
 pub struct ApprovalDecision {
     /// Answer of the approver: may the call run?
     pub approval: Approval,
-    /// Name of the person or program that decided.
+    /// Name of the person or program that decided; `None` if the approver gave no name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Highest risk that the author of the decision may approve; `None` if there is no bound. If the arguments of an
-    /// [`ApproveWith`](Approval::ApproveWith) have a higher risk, the call asks again.
+    /// [`ApproveWith`](Approval::ApproveWith) have a higher risk, the call asks again. A plain
+    /// [`Approve`](Approval::Approve) is not checked against the bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Risk>,
 }
 
 impl ApprovalDecision {
-    /// Sets the highest risk that the author of the decision may approve; no bound by default.
+    /// Sets the highest risk that the author of the decision may approve with other arguments; no bound by default.
     #[must_use]
     pub fn at_most(mut self, risk: Risk) -> Self {
         self.at_most = Some(risk);
@@ -312,7 +316,7 @@ impl From<Approval> for ApprovalDecision {
 }
 
 /// Decides about calls that need approval. Async functions `Fn(ApprovalRequest) -> Approval` implement the trait, and
-/// so do those that return a [`ApprovalDecision`].
+/// so do those that return an [`ApprovalDecision`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -343,7 +347,8 @@ impl From<Approval> for ApprovalDecision {
     note = "a closure is `|request: ApprovalRequest| async move {{ Approval::Approve }}`"
 )]
 pub trait Approver: Send + Sync + 'static {
-    /// Decides about one call. The run waits for the returned future, without a limit of its own.
+    /// Decides about one call. The run waits for the returned future without a time limit, except for the time to
+    /// answer a [question](ApprovalRequest::question).
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, ApprovalDecision>;
 
     /// Returns `true` if the approver itself lets a question [expire](Approval::Expired) when its time is over. By default,

@@ -29,15 +29,16 @@ pub enum ApprovalReason {
     Policy,
     /// An earlier execution of the tool may have taken effect, and nobody has found out yet.
     InDoubt,
-    /// An equal call has run in this run before.
+    /// An equal call has run before, in this run or in a run around or within it.
     Repeated(EarlierExecution),
     /// The approver gave other arguments, whose risk is higher than the approver may approve.
     RiskierArguments,
 }
 
 impl ApprovalReason {
-    /// Returns `true` if a rule demands the approval. Returns `false` if this very call or its author is the reason. An
-    /// operator may decide about calls of a rule beforehand.
+    /// Returns `true` if a rule demands the approval: [`External`](Self::External), [`Condition`](Self::Condition) or
+    /// [`Policy`](Self::Policy). An operator may decide beforehand about calls that need approval for such reasons
+    /// alone. Returns `false` for all other reasons, for which a person decides about each call.
     pub fn is_of_a_rule(&self) -> bool {
         match self {
             ApprovalReason::External | ApprovalReason::Condition | ApprovalReason::Policy => true,
@@ -72,7 +73,8 @@ impl fmt::Display for ApprovalReason {
     }
 }
 
-/// Execution of an equal call (same tool, same arguments) earlier in the run.
+/// Execution of an equal call (same tool, same arguments) before this one, in the same run or in a run around or
+/// within it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlierExecution {
@@ -103,7 +105,7 @@ pub enum EarlierOutcome {
     Succeeded,
     /// The earlier execution failed.
     Failed,
-    /// The execution was cut off, so that nobody knows whether the tool took effect.
+    /// The execution timed out, panicked or was cut off, so that nobody knows whether the tool took effect.
     Unknown,
 }
 

@@ -45,8 +45,8 @@ pub struct Event {
     pub agent: Arc<str>,
     /// Nesting depth of that agent; 0 for the agent that was run.
     pub depth: u32,
-    /// Place of the agent or of the call in the run, a prefix of the places of everything within
-    /// it.
+    /// Place of the agent, of the call, or of the turn whose answer is repaired. It is a prefix of the places of
+    /// everything within it.
     ///
     /// All events of one call have the same place.
     pub place: String,
@@ -127,7 +127,7 @@ impl<'de> Deserialize<'de> for Event {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum EventKind {
-    /// The run started. It is the first event of each run.
+    /// The run started, or goes on from its journal. It is the first event of each run in a process.
     RunStarted {
         /// Id of the run that started.
         run_id: Arc<str>,
@@ -148,9 +148,9 @@ pub enum EventKind {
     },
     /// The conversation was shortened before a request, by the `context` of the agent.
     Shortened {
-        /// Number of messages that were left out; `put` messages, if any, stand in their place.
+        /// Number of messages that were left out.
         left_out: usize,
-        /// Number of messages that took their place.
+        /// Number of messages that stand in the place of those that were left out.
         put: usize,
         /// Number of tokens that the conversation had, partly estimated.
         tokens: u64,
@@ -324,20 +324,19 @@ pub enum EventKind {
         /// Text that the model is given: what is wrong with its own answer, and what an arm adds to that.
         reason: String,
     },
-    /// A nested agent ended.
-    ///
-    /// A nested agent that was dropped, because another took over its work or the run ended, has no such event.
+    /// A nested agent ended: it answered, it failed, or it was dropped, because other work took its place or the run
+    /// ended.
     AgentEnded {
-        /// Is `true` if the nested agent gave an answer, and `false` if it failed.
+        /// Is `true` if the nested agent gave an answer, and `false` if it failed or was dropped.
         ok: bool,
     },
     /// The run was stopped before its answer, for this reason.
     Stopped(Stopped),
     /// The run ends without an answer because its agent failed; it was not stopped.
     Failed {
-        /// Kind of the error with which the nested agent failed.
+        /// Kind of the error with which the agent of the run failed.
         kind: ErrorKind,
-        /// Text of the error with which the nested agent failed.
+        /// Text of the error with which the agent of the run failed.
         reason: String,
     },
     /// The run ended. It is the last event of each run.

@@ -20,7 +20,7 @@ use std::{
 pub struct Finding {
     /// Is `true` if the tool took effect.
     pub had_effect: bool,
-    /// Name of the person who found it out, if it was given.
+    /// Name of the person who found out about the call; `None` if no name was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Reason of the finding or particulars, in words for the model; `None` if none were given.
@@ -47,7 +47,7 @@ impl Finding {
         Self::new(false)
     }
 
-    /// Sets the name of the person who found it out.
+    /// Sets the name of the person who found out about the call.
     #[must_use]
     pub fn by(mut self, name: impl Into<String>) -> Self {
         self.by = Some(name.into());
@@ -82,7 +82,7 @@ impl Findings {
         self.all().insert(call_id.into(), finding);
     }
 
-    /// Returns the finding about the call whose receipt has this id; `None` if there is none.
+    /// Returns the finding about the call whose receipt has this id; `None` if nobody has found out about the call.
     pub(crate) fn of(&self, call: &str) -> Option<Finding> {
         self.all().get(call).cloned()
     }

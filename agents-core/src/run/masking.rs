@@ -116,7 +116,8 @@ impl Masker {
         }
     }
 
-    /// Returns the same error with its secrets masked. Its sources are kept unless they hold some.
+    /// Returns the same error with its secrets masked. Its source is kept unless its text, or that of one of its own
+    /// sources, has a secret.
     pub(crate) fn error(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,

@@ -90,16 +90,16 @@ pub struct Outcome<T> {
 pub enum Stopped {
     /// The budget of an agent or of the run was used up.
     Budget {
-        /// Name of the agent whose budget was used up.
+        /// Name of the agent whose budget was used up; for the budget of the run, the agent that was run.
         agent: String,
         /// Bound of the agent's budget that was reached.
         limit: Limit,
     },
-    /// A policy refused a model call.
+    /// A policy did not allow a request to a model.
     Denied {
         /// Name of the agent whose request to its model was refused by a policy.
         agent: String,
-        /// Reason with which the policy refused the model call.
+        /// Reason why the policy did not allow the request.
         reason: String,
     },
     /// An agent is put together wrongly and cannot work.
@@ -109,9 +109,10 @@ pub enum Stopped {
         /// Description of what is wrong with the agent.
         reason: String,
     },
-    /// The journal could not be written.
+    /// The journal could not be written, or the stored run goes on with a model or a version of a tool that it did not
+    /// have.
     Journal {
-        /// Reason why the journal could not be written.
+        /// Description of what is wrong with the journal, the model or the tool.
         reason: String,
     },
     /// A run on recorded replies made a request that the recorded run did not make.
@@ -119,9 +120,9 @@ pub enum Stopped {
         /// First difference between the requests of this run and those of the recorded run.
         reason: String,
     },
-    /// A cancellation token of the run was triggered.
+    /// A cancellation token of the run was cancelled.
     Cancelled,
-    /// An arm, a tool or a repair agent ended the run with `throw`.
+    /// An arm, a handler of escalations, a tool or an agent ended the run with `throw`.
     Thrown {
         /// Name of the tool or agent whose `throw` ended the run.
         source: String,
@@ -189,14 +190,15 @@ impl fmt::Display for Stopped {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentOutputs {
-    /// Final answer as text; empty if there is none.
+    /// Final answer as text; empty if the run has no answer.
     pub response: String,
     /// Receipts of all calls, by their `call_id`.
     pub tools_by_id: IndexMap<Arc<str>, Arc<ToolEnvelope>>,
-    /// Ids of the calls, each a `call_id`, in the order in which the model asked.
+    /// Ids of the calls, each a `call_id`, in the order in which the models asked: a call comes before the calls of
+    /// agents that ran within it.
     pub tool_order: Vec<Arc<str>>,
-    /// Receipt of the last call that succeeded. Calls by which a repair agent gave up (`escalate`, `throw_exception`)
-    /// are passed over.
+    /// Receipt of the last call in this order that succeeded. Calls by which a repair agent gave up (`escalate`,
+    /// `throw_exception`) are passed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_tool: Option<Arc<ToolEnvelope>>,
     /// URL at which people can look at the run's trace; see [`Run::traces_url`](crate::agent::Run::traces_url).
@@ -205,7 +207,7 @@ pub struct AgentOutputs {
 }
 
 impl AgentOutputs {
-    /// Iterates over the receipts, in the order in which the model asked.
+    /// Iterates over the receipts, in the order of [`tool_order`](AgentOutputs::tool_order).
     pub fn receipts(&self) -> impl Iterator<Item = &ToolEnvelope> {
         self.tool_order
             .iter()
@@ -269,7 +271,7 @@ pub struct ToolEnvelope {
     /// Version of the tool that was called.
     pub version: String,
     /// Arguments of the last execution. If there was none, the arguments that the model sent, as a string if no object
-    /// could be read from them.
+    /// could be read from them. Arguments that are longer than the run's limit for outputs are cut to a string.
     ///
     /// Arguments that a repair gave and that did not help are in `repairs`.
     pub input: Json,
@@ -392,7 +394,7 @@ pub struct Attempt {
     pub effect_unknown: bool,
 }
 
-/// Reads an output that is there: JSON's `null` is one too.
+/// Reads an output that is present, also if it is JSON's `null`.
 fn also_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }
@@ -417,7 +419,7 @@ fn gave_up(receipt: &ToolEnvelope) -> bool {
 /// Content that belongs to a receipt but is stored elsewhere, such as a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// Kind of the attachment's content: an image, a table or another file.
+    /// Kind of the attachment's content: an image, a table, or other bytes.
     pub kind: AttachmentKind,
     /// URL at which the content can be loaded. Without a blob store it is `sha256:` and the digest, from which nothing
     /// can be loaded.
@@ -428,7 +430,8 @@ pub struct Attachment {
     /// Size of the content in bytes; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// SHA-256 digest of an image, a file or a table, in lower-case hexadecimal digits.
+    /// SHA-256 digest of an image, a file or a table, in lower-case hexadecimal digits; `None` if the bytes are not
+    /// known, and for an output that was too large for the receipt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Named, stable reference to the receipt of one call, for wiring an agent's outputs to something else.
 ///
-/// The handle stays valid when its tool is taken away; then `on_missing` says what it yields.
+/// The handle stays valid when its tool is taken away. `on_missing` then says what the handle yields.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -94,7 +94,7 @@ pub enum OnMissing {
 }
 
 impl PinnedHandle {
-    /// Creates a handle to the last call of this tool, which yields `None` if there is none.
+    /// Creates a handle to the last call of this tool, which yields `None` if the tool was not called.
     pub fn latest(name: impl Into<String>, tool: impl Into<String>) -> Self {
         PinnedHandle {
             name: name.into(),
@@ -107,8 +107,8 @@ impl PinnedHandle {
         }
     }
 
-    /// Finds the receipt in the outputs of a run; `previous` holds the outputs of the run before. Without such a call,
-    /// the result is `None` unless `on_missing` says otherwise.
+    /// Finds the receipt of the selected call in the outputs of a run; `previous` holds the outputs of the run before.
+    /// If no call is selected, `on_missing` decides about the result.
     ///
     /// # Errors
     /// When there was no such call, and `on_missing` is [`OnMissing::Error`].

@@ -155,7 +155,7 @@ impl fmt::Display for RepairStep {
 }
 
 impl Repairs {
-    /// Returns `true` if nothing was changed, and no repair was tried.
+    /// Returns `true` if there are no repair steps: nothing was changed, and no repair was tried in vain.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -177,7 +177,7 @@ impl Repairs {
         self.0.iter()
     }
 
-    /// Returns `true` if there is an entry of this kind.
+    /// Returns `true` if one of the repair steps is of this kind.
     #[must_use]
     pub fn any(&self, kind: impl Into<RepairKind>) -> bool {
         let kind = kind.into();

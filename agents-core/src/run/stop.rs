@@ -21,7 +21,7 @@ pub(crate) enum Stop {
         agent: Arc<str>,
         reason: String,
     },
-    /// The journal of the run cannot be written.
+    /// The journal of the run cannot be written, or the stored run may not go on in this process.
     Journal {
         reason: String,
     },

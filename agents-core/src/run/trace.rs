@@ -93,12 +93,13 @@ pub struct TraceStep {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// Work of an agent, from its begin to its answer.
+    /// Work of an agent, from its begin until it has answered, failed or been dropped.
     Agent {
-        /// Is `true` if the agent gave an answer, and `false` if it failed.
+        /// Is `true` if the agent gave an answer, and `false` if it failed or was dropped.
         ok: bool,
     },
-    /// Request to a model, from its begin until its reply.
+    /// Request to a model, from its begin until its reply or its failure, or until nobody waits for the reply any
+    /// more.
     Turn {
         /// Number of the agent's turn, from 1.
         turn: u32,
