@@ -35,7 +35,7 @@ impl Json {
     /// Serializes a value.
     ///
     /// # Errors
-    /// When `value` refuses to be serialised, or has a map whose keys are not strings.
+    /// When `value` refuses to be serialised, or has a map with keys that cannot be written as strings.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         to_raw_value(value).map(|raw| Json(raw.into()))
     }
@@ -110,7 +110,7 @@ impl fmt::Debug for Json {
 }
 
 /// Returns JSON with sorted keys and no white space, so that equal values have equal texts. Numbers keep their digits,
-/// so that two integers beyond 2^53 do not become one; `1.0` and `1` stay two inputs.
+/// so that two integers beyond 2^53 do not become one; `1.0` and `1` stay two texts.
 pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     if is_canonical(json) {
         return Cow::Borrowed(json);

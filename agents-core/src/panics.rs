@@ -3,7 +3,6 @@
 //!
 //! If the code returns data, a panic is an error that names the place. If the code only observes, the panic is logged
 //! and the run goes on.
-//! panic is logged and the run goes on.
 
 use crate::{Error, ErrorKind, secret::Masker};
 use futures_util::{FutureExt, future::poll_immediate};
@@ -32,7 +31,7 @@ pub(crate) async fn guarded_while<R>(work: impl Future<Output = R>) -> Result<R,
 pub(crate) enum Amiss {
     /// The extension, such as the cache, panicked.
     Panicked,
-    /// The cache, or whatever it is, did not answer in time.
+    /// The extension, such as the cache, did not answer in time.
     Silent,
 }
 

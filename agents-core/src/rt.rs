@@ -266,7 +266,7 @@ pub trait MayBeInDoubt {
     type Found;
 }
 
-/// Reason why the effect cannot be found out: `?` makes one of any error with a text.
+/// Reason why the effect cannot be found out: `?` converts any error that has a text into such a reason.
 #[derive(Debug)]
 pub struct CannotTell(String);
 
@@ -345,7 +345,7 @@ pub trait ReadBack: Sized {
     /// Reads the output of a call that was stored, so that it can be undone.
     ///
     /// # Errors
-    /// When it does not fit the type.
+    /// When the stored output does not fit the type.
     fn read_back(output: &Json) -> Result<Self, CannotUndo>;
 }
 
@@ -356,7 +356,7 @@ impl<T: serde::de::DeserializeOwned> ReadBack for T {
     }
 }
 
-/// Reason why a call could not be undone: `?` makes one of any error with a text.
+/// Reason why a call could not be undone: `?` converts any error that has a text into such a reason.
 #[derive(Debug)]
 pub struct CannotUndo(ToolError);
 
@@ -374,7 +374,7 @@ impl Undoing<Result<Undone, CannotUndo>> {
     /// Returns the result of the tool's `undo` as it is.
     ///
     /// # Errors
-    /// Those of the value.
+    /// The error of the value, if the call could not be undone.
     pub fn said(self) -> Result<Undone, CannotUndo> {
         self.0
     }
@@ -384,7 +384,7 @@ impl Undoing<Result<(), CannotUndo>> {
     /// Returns that the call is undone, for an `undo` that ends with `Ok(())`.
     ///
     /// # Errors
-    /// Those of the value.
+    /// The error of the value, if the call could not be undone.
     pub fn said(self) -> Result<Undone, CannotUndo> {
         self.0.map(|()| Undone::Done)
     }

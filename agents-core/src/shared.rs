@@ -1,7 +1,7 @@
 //! Shared data whose auto traits the compiler looks into once, and not in each async function that holds it.
 //!
 //! A future that is boxed has to be `Send`. For each such function the compiler looks through everything that lies
-//! behind the references in it, and keeps nothing of what it finds for the next function. What a run knows is some
+//! behind the references in it, and keeps nothing of what it finds for the next function. The data of a run has some
 //! hundred types, and some fifty functions hold it: that was half of the time in which this crate was compiled.
 
 use std::{fmt, ops::Deref, sync::Arc};

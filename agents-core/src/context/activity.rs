@@ -100,8 +100,8 @@ impl Drop for Waiting {
     }
 }
 
-/// Carries out work until it ends, or until all of it waits for people: then `put_down` is carried out, the work is
-/// dropped, and the requests are returned.
+/// Carries out work until it ends, or until all of it waits for people. In that case `put_down` is carried out, and
+/// the requests for which the work waits are returned; the caller then drops the work.
 pub(crate) async fn until_waiting<T, E>(
     activity: Option<&Arc<Activity>>,
     mut work: Pin<&mut impl Future<Output = T>>,

@@ -47,8 +47,8 @@ impl Audience {
         !self.subscribers.is_empty() || logs()
     }
 
-    /// Makes the events that follow from a fact, each with its number. `of` is the call or answer that the fact is
-    /// about.
+    /// Makes the events that `told` has of a fact, each with the next number. `id` is the place of the agent that the
+    /// fact is about.
     pub(super) fn events(
         &self,
         state: &State,

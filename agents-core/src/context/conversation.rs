@@ -15,7 +15,7 @@ pub(crate) struct Exchange {
     talk: Arc<Mutex<Talk>>,
     /// Conversation from which the run goes on; `None` if the run goes on from the conversation in `talk`.
     from: Option<Earlier>,
-    /// Task from the user, as the agent gets it; `task` is the same task as text.
+    /// Input of the run from the user; `task` is the same input as the model gets it.
     input: Option<Json>,
     task: Content,
     shorten: Option<Arc<dyn Shorten>>,
@@ -128,7 +128,7 @@ impl Exchange {
         }
     }
 
-    /// Makes the exchange go on from this conversation instead of the one in `talk`.
+    /// Makes the exchange go on from this conversation instead of the conversation in `talk`.
     pub(crate) fn from(mut self, earlier: Earlier) -> Self {
         self.from = Some(earlier);
         self
@@ -140,7 +140,7 @@ impl Exchange {
         self
     }
 
-    /// Returns the conversation so far, with which the next run begins.
+    /// Returns the conversation before the run, with which the run begins.
     pub(crate) fn earlier(&self) -> Earlier {
         let kept = || self.talk().earlier.clone();
         self.from.clone().unwrap_or_else(kept)
@@ -150,7 +150,8 @@ impl Exchange {
         self.talk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shortens the conversation before the run, if the chat has code for that.
+    /// Shortens the conversation before the run, if the chat has code for that. A run that goes on with an unfinished
+    /// message leaves the conversation as it is.
     async fn shortened(&self) -> Result<(), Error> {
         let Some(shorten) = self.shorten.as_ref().filter(|_| self.from.is_none()) else {
             return Ok(());
@@ -167,8 +168,9 @@ impl Exchange {
         Ok(())
     }
 
-    /// Adds the run's messages to the conversation, or drops them. They are kept if the run has an answer. Without one
-    /// they are kept if a tool that writes has run, so that the model knows of the effect, and dropped otherwise.
+    /// Adds the run's messages to the conversation, or drops them. The messages are kept if the run has an answer.
+    /// Without an answer they are kept if a tool that writes has run, so that the model knows of the effect, and
+    /// dropped otherwise.
     pub(crate) fn settle<T>(&self, node: &Node, outcome: &Outcome<T>) {
         if let Err(error) = &outcome.result {
             return self.keep_effects(node, &error.to_string());
@@ -200,8 +202,9 @@ impl Exchange {
         earlier.history = Arc::new(history);
     }
 
-    /// Keeps a part of the conversation that has no answer, if a tool that writes has run in it. Every call gets a
-    /// result, and the missing answer a remark with the reason. The part is also kept apart, to go on with it.
+    /// Keeps the messages of a run without an answer in the conversation if a tool that writes has run. Every call
+    /// gets a result, and a remark with the reason stands in place of the answer. In any case the messages are kept
+    /// apart as `unfinished`, so that the chat can go on with them.
     fn keep_effects(&self, node: &Node, reason: &str) {
         let (last, has_written) = node.machine().look(|state| {
             let has_written = state.place(node.id()).wrote;

@@ -121,7 +121,7 @@ impl RunContext {
         &self.root.settings.scope
     }
 
-    /// Returns the time left before the agent here or a run around it is stopped; `None` if nothing
+    /// Returns the time left before the agent here, a call around it or a run around it is stopped; `None` if nothing
     /// is bounded in time.
     ///
     /// The clock stops while a person is asked.
@@ -329,8 +329,9 @@ impl RunContext {
             .is_some_and(|known| known.is_partial())
     }
 
-    /// Carries out `work` here, within `time` if that is given. If the time runs out, the agent's bound on time has
-    /// been passed. The time stands still while a person is asked.
+    /// Carries out `work` here, within `time` if that is given. If the time runs out, the agent's bound on time is
+    /// passed: the run or the repair around this place ends, and the call never returns. The time stands still while a
+    /// person is asked.
     pub(crate) async fn within<T>(
         &self,
         time: Option<Duration>,
@@ -376,7 +377,8 @@ impl RunContext {
         self.model.as_ref()
     }
 
-    /// Returns the conversation before this run, for the agent whose run is a part of it; empty for any other agent.
+    /// Returns the conversation that the agent here continues: the one that was handed to it, or that of the chat if
+    /// it is the agent of the run; empty for any other agent.
     pub(crate) fn earlier(&self) -> Earlier {
         if let Some(handover) = &self.handover {
             return handover.earlier.clone();

@@ -136,7 +136,7 @@ impl Machine {
         }
     }
 
-    /// Stops storing facts, for this reason: the stored run stays as it is.
+    /// Stops storing facts, for this reason. The facts so far are stored, and later facts are not.
     pub(crate) fn refuse(&self, why: JournalError) {
         if let Some((writer, _)) = &self.lock().writer {
             writer.refuse(why);
@@ -268,8 +268,8 @@ impl Machine {
         self.lock().live(place).places.push(budget.clone());
     }
 
-    /// Returns the bound on steps (turns and rounds of calls) that one more step would pass, with the agent whose bound
-    /// it is; `None` if there is none.
+    /// Returns the bound on steps (turns and rounds of calls) that one more step would pass, with the agent whose
+    /// bound it is; `None` if one more step would pass no bound.
     pub(crate) fn one_more_step(&self, place: PlaceId) -> Option<PassedLimit> {
         self.steps(place, |steps, bound| steps >= bound)
     }
@@ -280,8 +280,8 @@ impl Machine {
         self.steps(place, |steps, bound| steps > bound)
     }
 
-    /// Returns the outermost bound on steps for which `is_passed` returns true, given the number of steps and the
-    /// bound.
+    /// Returns the outermost bound on steps (turns and rounds of calls) for which `is_passed` returns `true`, given
+    /// the number of steps and the bound.
     fn steps(&self, place: PlaceId, is_passed: impl Fn(u32, u32) -> bool) -> Option<PassedLimit> {
         self.lock().passed(place, |_, place, live| {
             let own = live.budget.as_ref().map(Budget::recursion);
@@ -327,8 +327,8 @@ impl Machine {
         false
     }
 
-    /// Folds the facts since the run began in this process again, and panics if the state differs. Does nothing unless tests
-    /// keep the facts.
+    /// Folds the facts again that were added since the run began in this process, and panics if they lead to another
+    /// state. Does nothing unless tests keep the facts.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn check(&self) {
         let inner = self.lock();

@@ -297,8 +297,8 @@ impl Node {
         }
     }
 
-    /// Returns the bound on turns that another model turn would pass, with the agent whose bound it is; `None` if there
-    /// is none.
+    /// Returns the bound on turns and rounds of calls that another turn of a model would pass, with the agent whose
+    /// bound it is; `None` if it would pass no bound.
     pub(crate) fn one_more_step(&self) -> Option<PassedLimit> {
         self.machine.one_more_step(self.id)
     }
@@ -314,12 +314,13 @@ impl Node {
         self.machine.place(self.id, |place| place.tokens)
     }
 
-    /// Returns the number of tokens that models used within a call.
+    /// Returns the number of tokens that models used within the call `seq` of the agent here.
     pub(crate) fn spent_within(&self, seq: u32) -> u64 {
         self.machine.look(|state| state.tokens_within(self.id, seq))
     }
 
-    /// Returns the amount paid within a call; `None` if a model that was asked there has no price.
+    /// Returns the amount paid within the call `seq` of the agent here; `None` if a model that was asked there has no
+    /// price.
     pub(crate) fn paid_within(&self, seq: u32) -> Option<Cost> {
         self.machine
             .look(|state| state.paid_within(self.id, seq))
@@ -347,7 +348,8 @@ impl Node {
         self.machine.too_deep(self.id)
     }
 
-    /// Returns the rest of `time` that is left to the agent here: a stored run has used some in an earlier process.
+    /// Returns the part of `time` that is left to the agent here. The time for which it worked in an earlier process
+    /// is taken off.
     pub(crate) fn left_of(&self, time: Duration) -> Duration {
         let worked = self.machine.look(|state| state.worked_before(self.id));
         time.saturating_sub(worked)

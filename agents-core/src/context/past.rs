@@ -52,15 +52,16 @@ impl Past {
         self.inner().executions.note(news);
     }
 
-    /// Returns `true` if a call of this tool is in doubt. The doubt ends when the tool's own code has found out whether
-    /// the call took effect, or when a person has: `findings` holds what people have found out.
+    /// Returns `true` if a call of this tool is in doubt. The doubt ends when the tool's own code or a person has
+    /// found out whether the call took effect. `findings` holds what people have found out.
     pub(crate) fn is_in_doubt(&self, tool: &str, findings: &Findings) -> bool {
         let inner = self.inner();
         let mut of = inner.doubts.iter().filter(|(_, own)| *own == tool);
         of.any(|(call, _)| !findings.has(call))
     }
 
-    /// Returns the last execution of this tool with these arguments, in any of the runs; `None` if there is none.
+    /// Returns the last execution of this tool with these arguments, in any of the runs; `None` if no such execution
+    /// is known.
     pub(crate) fn executed(&self, tool: &str, args: &ArgsDigest) -> Option<EarlierExecution> {
         self.inner().executions.find(tool, args).cloned()
     }

@@ -186,7 +186,8 @@ impl Root {
         self.node.machine().look(|state| state.usage)
     }
 
-    /// Stops the run from outside: a cancellation, a bound on time, or a failure of the journal.
+    /// Stops the run, unless it is stopped already, and wakes the task that polls it. The reason is a cancellation, a
+    /// bound on the time of the run, or a throw that the run's own agent returned.
     pub(crate) fn request_stop(&self, stop: Stop) {
         self.node.machine().stop(stop);
         self.notify.notify_one();
@@ -216,7 +217,7 @@ impl Root {
         span.map_or_else(Span::none, |(span, _)| span.clone())
     }
 
-    /// Returns the id of the trace to which the run belongs.
+    /// Returns the id of the trace to which the run belongs; empty before [`place_in_trace`](Root::place_in_trace).
     pub(crate) fn trace_id(&self) -> &str {
         self.span.get().map_or("", |(_, id)| id)
     }

@@ -42,7 +42,7 @@ pub(crate) struct Settings {
     pub(crate) tool_hooks: Vec<ToolHook>,
     pub(crate) receipt_hooks: Vec<ReceiptHook>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Is `true` if the user set the clock of this run; a nested run then keeps its own.
+    /// Is `true` if the user set the clock of this run, so that it does not take over the clock of the run around it.
     pub(crate) has_own_clock: bool,
     /// Model that is asked instead of every other.
     pub(crate) override_model: Option<Arc<dyn Model>>,
@@ -71,7 +71,7 @@ pub(crate) struct Settings {
     pub(crate) nesting_depth: u32,
     /// Key by which the run around this one recognises arguments; `None` without a run around.
     pub(crate) key_around: Option<RunKey>,
-    /// Deadline of the run around this one; `None` if there is none.
+    /// Deadline of the run around this one; `None` if no run is around it or that run has no deadline.
     pub(crate) watch: Option<Shared<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
@@ -114,7 +114,7 @@ impl Settings {
         self.known_models.iter().find(|model| model.id() == name)
     }
 
-    /// Has the masker hide the given secrets, at the start of the run.
+    /// Has the masker hide the secrets that were given to the run itself, at the start of the run.
     pub(crate) fn hide(&self) -> Result<(), Error> {
         for (name, value) in &self.secrets {
             let learnt = Secret::of_run(value.clone()).hide(name, &self.masker);

@@ -82,7 +82,7 @@ impl RunContext {
         self.with_call(Call::input)
     }
 
-    /// Adds the fact that the agent here begins to work; the value returned adds the fact that it has ended.
+    /// Adds the fact that the agent here begins to work; the returned value adds the fact that the work has ended.
     pub(crate) fn began(&self) -> Working<'_> {
         let since = self.now();
         self.node.add(Fact::Working);
@@ -93,7 +93,7 @@ impl RunContext {
         }
     }
 
-    /// Begins a request to a model here; the value returned adds the fact of its end.
+    /// Begins a request to a model here; the returned value adds the fact that the request has ended.
     pub(crate) fn asking(&self, model: Arc<str>, choosing: bool) -> Asking<'_> {
         Asking {
             cx: self,

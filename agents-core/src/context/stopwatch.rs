@@ -22,7 +22,7 @@ pub(crate) struct Stopwatch {
 
 struct Hands {
     deadline: Instant,
-    /// Number of people who are being asked; `since` is when the first of them was.
+    /// Number of people who are being asked; `since` is the time at which the first of them was asked.
     waiting: u32,
     since: Instant,
 }

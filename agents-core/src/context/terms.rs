@@ -20,7 +20,7 @@ impl Terms {
     }
 
     /// Applies the terms of the stored run to the settings with which it goes on. Of two bounds, the tighter one
-    /// applies.
+    /// applies. Another scope than the stored one is an error.
     pub(crate) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
         if settings.scope == Scope::default() {
             settings.scope = self.scope.clone();
@@ -55,7 +55,8 @@ impl Terms {
         }
     }
 
-    /// Checks that the run goes on with the policies and limits that it had. They are code and cannot be stored.
+    /// Checks that the run goes on with the policies that it had, and with a rate limiter if it had one. They are code
+    /// and cannot be stored.
     pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
         self.has_policies(settings)?;
         match self.limited && settings.executor.limiter.is_none() {

@@ -194,7 +194,7 @@ impl Sent {
     }
 
     /// Sends the task an order with all facts so far, which nobody waits for. Returns `false`, and sends nothing, if
-    /// there are none.
+    /// there are no facts to store.
     fn flush(&mut self) -> bool {
         let has_any = !self.kept.is_empty();
         if has_any {
@@ -344,8 +344,9 @@ impl Future for InRuntime {
 
 /// Runs the task: takes the orders that have come, and stores their entries in one write.
 ///
-/// What comes behind the last order waits for the next one: a failure is not stored without what was decided about it,
-/// which nobody could decide in the same way once it is nothing but data.
+/// Facts that are added after the last order are stored with the next order. So the failure of an execution is not
+/// stored before the decision about it: code could not decide in the same way about a stored failure, which is nothing
+/// but data.
 async fn write(
     mut journal: Arc<dyn Journal>,
     mut orders: mpsc::UnboundedReceiver<Order>,
