@@ -23,7 +23,7 @@ use std::{fmt, time::Duration};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure<'a, E> {
-    /// The tool returned this error by itself.
+    /// The tool returned this error. For an agent's default arms, this is also how the refusal of a rate limiter looks.
     Returned(&'a E),
     /// The tool did not finish within this time.
     TimedOut(Duration),
