@@ -86,8 +86,8 @@ pub enum CallError<'a, E> {
     /// `deserialization_error(value, error)`: an object was read that does not fit. `value` is the value at fault;
     /// `None` if a value is missing.
     Deserialization(Option<&'a Value>, &'a ReadError),
-    /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked. An agent's default arms also get
-    /// the refusals of a rate limiter.
+    /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked. Arms whose `E` is [`AnyError`]
+    /// also get the refusals of a rate limiter.
     Execution(Failure<'a, E>),
     /// `invalid_output(raw, error)`: the final answer does not fit the agent's `Out`.
     InvalidOutput(&'a Raw<'a>, &'a ReadError),
@@ -223,8 +223,8 @@ pub(crate) fn with_error<E: 'static, R>(
     }
 }
 
-/// Passes a failure of a call to an agent's default arms, which serve tools of any error type, and returns their
-/// result. Returns `None` if the call was denied or interrupted.
+/// Passes a failure of a call to arms for tools of any error type, and returns their result. Returns `None` if the call
+/// was denied or interrupted.
 pub(crate) fn with_any_error<R>(
     error: &ToolError,
     schema: &Value,
