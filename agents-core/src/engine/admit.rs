@@ -11,7 +11,8 @@ use crate::{
     tool::{NeedsApproval, Prepared, SharedTool},
 };
 
-/// Returns the tool of a call if the agent has it and has calls left; else the error with which the call ends.
+/// Returns the tool of a call if the agent has the tool and calls left, the tool is not blocked, and no policy forbids
+/// the call; else the error with which the call ends.
 ///
 /// The agent's own list is the whole list: a tool that is not on it does not exist for this agent, whatever other tools
 /// the program has.
@@ -113,8 +114,8 @@ fn unknown(definition: &AgentDefinition<'_>, name: &str) -> String {
     wording::no_tool(name, definition.tools.suggest(name), &allowed)
 }
 
-/// Returns the reasons why a call needs approval, in this order: the question that it asks, the tool's declaration, the agent's place in its team,
-/// the run's policies, an earlier execution.
+/// Returns the reasons why a call needs approval, in this order: the question that it asks, the tool's declaration, the
+/// agent's place in its team, the run's policies, an earlier call of the tool that is in doubt.
 pub(super) fn reasons_for_approval(
     rules: &Rules<'_>,
     verdict: &Verdict,

@@ -1,5 +1,5 @@
-//! Reading of the final answer, in the steps in which arguments are read: strictly, then leniently, then by the agent's
-//! `invalid_output` arms, and last by the model again.
+//! Reading of the final answer: strictly, then leniently, as arguments are read. Then the agent's `invalid_output` arms
+//! may repair the answer; at last, the model has to write it again.
 
 use super::wording;
 use crate::{
@@ -181,7 +181,8 @@ impl<O> AnswerSite<'_, O> {
         remarks.fold(reason, |reason, remark| format!("{reason}; {remark}"))
     }
 
-    /// Returns the failure of the answer as the model itself gave it, before any repair.
+    /// Returns the failure of the answer as the model itself gave it, before any repair; `None` if that answer has not
+    /// failed.
     fn own_failure(&self) -> Option<Failed<ReadError>> {
         self.with(|answer| answer.candidates.own_failure().cloned())
     }
@@ -306,7 +307,8 @@ impl<O> AnswerSite<'_, O> {
         }
     }
 
-    /// Returns every fault of the text, for the error, if an object can be read from it.
+    /// Returns the faults of the text for the error, if there are several and JSON can be read from the text; else an
+    /// empty list.
     fn misfits(&self, text: &str, fault: &ReadError) -> Misfits {
         let (Some(compiled), Ok(reading)) = (self.answer.compiled(), reader::lenient(text)) else {
             return Misfits::default();

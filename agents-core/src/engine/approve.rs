@@ -11,7 +11,7 @@ use crate::{
 use std::time::Duration;
 
 impl CallSite<'_> {
-    /// Asks the approver about a call, and returns the decision as a fact. Without an approver, the answer is a denial.
+    /// Asks the approver about a call, and returns the decision as a fact.
     pub(super) async fn ask(&self) -> CallFact {
         self.add(CallFact::Asked).await;
         let (id, masker) = (self.cx.node.id(), self.cx.masker());
@@ -62,8 +62,9 @@ impl RunContext {
 }
 
 impl RunContext {
-    /// Asks the approver. Without an approver, the answer is a denial; a run that may end while it waits for people
-    /// waits instead. A question whose time to answer is over expires; `passed` is the time since it was asked first.
+    /// Asks the approver. Without an approver, the request is denied, and a question to the user expires; a run that
+    /// may be put down while it waits for people waits instead. A question also expires if its time to answer is over;
+    /// `passed` is the time since the question was first asked.
     pub(crate) async fn ask(&self, request: ApprovalRequest, passed: Duration) -> ApprovalDecision {
         let settings = &self.root.settings;
         let activity = settings.activity.as_ref();

@@ -30,7 +30,7 @@ impl CallSite<'_> {
     }
 }
 
-/// Returns the task with its images and files kept by the blob store, if there is one.
+/// Returns the task with its images and files kept by the blob store, or by the run if there is no blob store.
 pub(super) async fn kept(cx: &RunContext, mut task: Content) -> Content {
     for media in &mut task.media {
         let collected = Collected {
@@ -44,7 +44,8 @@ pub(super) async fn kept(cx: &RunContext, mut task: Content) -> Content {
     task
 }
 
-/// Gives the bytes of an image or a file to the blob store. Without one, or if it fails, the run itself keeps them.
+/// Gives the bytes of an image or a file to the blob store. If there is no blob store, or the store fails, the run
+/// itself keeps the bytes.
 async fn keep(cx: &RunContext, collected: Collected) -> Attached {
     let settings = &cx.root.settings;
     let Some(bytes) = collected.media.to_bytes() else {

@@ -25,7 +25,7 @@ pub(super) struct BackgroundCalls<'a> {
     under_way: FuturesUnordered<BoxFuture<'a, ()>>,
 }
 
-/// Shared by the turns of an agent and its calls in the background.
+/// State that the turns of an agent share with its calls in the background.
 pub(super) struct Turns {
     /// Bounds how many calls in the background run at once.
     gate: Semaphore,
@@ -48,7 +48,7 @@ impl Turns {
 }
 
 impl<'a> BackgroundCalls<'a> {
-    /// Creates the background of an agent; `None` if none of its calls will be there.
+    /// Creates the background of an agent; `None` if no call of the agent can go on in the background.
     pub(super) fn of(
         definition: &'a AgentDefinition<'a>,
         cx: &'a RunContext,
@@ -67,8 +67,8 @@ impl<'a> BackgroundCalls<'a> {
         })
     }
 
-    /// Carries out the work of the agent, and its calls in the background beside it. When the agent has its answer, calls
-    /// that go on are dropped, with this as the reason.
+    /// Carries out the work of the agent, and its calls in the background beside the work. When the agent has its
+    /// answer, calls that still go on are dropped, and their receipts give the end of the agent as the reason.
     pub(super) async fn beside<T>(
         mut self,
         mut work: impl Future<Output = Result<T, Error>> + Unpin,

@@ -17,8 +17,8 @@ use futures_util::future::BoxFuture;
 use std::{sync::Arc, time::Duration};
 use tracing::Instrument;
 
-/// Takes one call through all its stages. Every call ends with one receipt and one message for the model. A call for the
-/// background is left once the model has a ticket, and is taken up again there.
+/// Takes one call through all its stages. Every call ends with one receipt and one message for the model. A call for
+/// the background is left once the model has a ticket, and is taken up again there.
 pub(super) async fn one(place: CallSite<'_>) {
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
     let open = spans::Open::of(&span);
@@ -244,10 +244,10 @@ impl CallSite<'_> {
         !self.with_call(Call::is_in_background) && !self.cx.node.add(given).ignored
     }
 
-    /// Returns the accepted arguments as values that the tool can run with.
+    /// Returns the accepted arguments as values with which the tool can run.
     ///
-    /// For another execution, or after a reload, the text is read again, and the policies are asked again. The error is
-    /// the fact that says why the call may not run so.
+    /// For another execution, or when a stored run goes on, the text is read again, and the policies are asked again.
+    /// The error is the fact that says why the call may not run with these arguments.
     fn ready(
         &self,
         rules: &Rules<'_>,

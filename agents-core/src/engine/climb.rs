@@ -12,7 +12,8 @@ use crate::{
 };
 use std::future::pending;
 
-/// Escalation on its way up, while the agent that raised it waits. If that agent is dropped, so is the escalation.
+/// Escalation on its way up, while the agent that raised it waits. If the work of that agent is dropped, the escalation
+/// is dropped as well.
 struct Raised<'a> {
     cx: &'a RunContext,
     number: u64,
@@ -49,11 +50,11 @@ impl Drop for Raised<'_> {
 /// Passes an escalation of the agent that works at `cx` up from agent to agent, until one of them decides or none is
 /// left.
 ///
-/// The call returns if that agent goes on or fails. If an agent above takes over, this agent's work is dropped while it
-/// waits here. The outcome for a call or for an answer follows from the recorded decision.
+/// The function returns if the agent at `cx` goes on or fails. If an agent above takes over, the work of the agent at
+/// `cx` is dropped while it waits here. The outcome for a call or for an answer follows from the recorded decision.
 ///
 /// # Errors
-/// The unhandled escalation of a final answer.
+/// The escalation of a final answer, if no agent handled it and it is not critical.
 pub(crate) async fn climb(
     cx: &RunContext,
     escalation: Escalation,

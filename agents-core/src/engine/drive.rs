@@ -179,8 +179,8 @@ async fn paused(cx: &RunContext) {
     }
 }
 
-/// Tells the agent that was run what people have said to it since its last request. A model that is to choose a skill is
-/// told later.
+/// Tells the agent that was run what people have said to it since its last request. A model that is to choose a skill
+/// is told later.
 fn instruct(definition: &AgentDefinition<'_>, cx: &RunContext, turn: u32) {
     let settings = &cx.root.settings;
     if cx.node.depth() > 0 || !definition.open.is_empty() {
@@ -213,8 +213,8 @@ async fn within<T>(
     }
 }
 
-/// Returns the agent's definition as changed by its place in a team, by a repair or by the run's bounds; `None` if nothing
-/// changes it.
+/// Returns the agent's definition as changed by its place in a team, by a repair or by the run's bounds; `None` if
+/// nothing changes it.
 fn fitted<'a>(definition: &AgentDefinition<'a>, cx: &RunContext) -> Option<AgentDefinition<'a>> {
     let mut own = cx.place().map(|place| definition.placed(place));
     if let Some(scope) = cx.repair() {

@@ -1,5 +1,5 @@
-//! An execution: its result comes from a cache, or the tool runs when its turn has come, within its deadline. Whatever the
-//! tool does, the run lives.
+//! An execution: its result comes from a cache, or the tool runs when its turn has come, within its deadline. Whatever
+//! the tool does, the run lives.
 
 use super::{call_site::CallSite, wording};
 use crate::{
@@ -102,8 +102,8 @@ impl CallSite<'_> {
         }
     }
 
-    /// Asks the rate limiter for permission to run the tool once. If the limiter fails or does not answer in time,
-    /// there is no permission.
+    /// Asks the rate limiter for permission to run the tool once. If the limiter fails or does not answer in time, the
+    /// tool may not run.
     async fn leave(&self, tool: &SharedTool, tenant: &str) -> Result<(), Cause> {
         let Some(limiter) = &self.cx.root.settings.executor.limiter else {
             return Ok(());
@@ -122,8 +122,9 @@ impl CallSite<'_> {
         Err(Cause::rate_limited(reason, None))
     }
 
-    /// Returns the cache for results of this tool, and the time for which they may be reused. A tool that writes has no
-    /// cache, since its effect has to happen each time.
+    /// Returns the cache for results of this tool, and the time for which they may be reused (`None` without a bound).
+    /// Returns `None` if the tool or the run has no cache. A tool that writes has none, since its effect has to happen
+    /// each time.
     fn cache_of(&self, tool: &SharedTool) -> Option<(&SharedCache, Option<Duration>)> {
         let spec = tool.spec();
         let keep_for = match spec.cache {
@@ -218,7 +219,7 @@ async fn run(
     result
 }
 
-/// Asks the tool what its execution has done that was interrupted by the end of its process.
+/// Asks the tool what effect an execution had that was interrupted by the end of its process.
 pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolContext) -> Interrupted {
     let prepare = || evidence::stored(|| tool.prepare(args.as_str()));
     let Ok(Ok(prepared)) = guarded(prepare) else {

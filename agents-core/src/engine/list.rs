@@ -11,8 +11,8 @@ use crate::{
 use futures_util::future::try_join_all;
 use std::sync::Arc;
 
-/// Returns the definition with the tools that its sources list; `None` if it has no sources. A stored run that goes on has
-/// the lists that it was given.
+/// Returns the definition with the tools that its sources list; `None` if it has no sources. A stored run that goes on
+/// uses the stored lists.
 pub(super) async fn listed<'a>(
     definition: &AgentDefinition<'a>,
     cx: &RunContext,
@@ -43,7 +43,7 @@ pub(super) async fn listed<'a>(
     definition.with_listed(lists).map(Some)
 }
 
-/// Asks one source for its list of tools, and records the list.
+/// Asks one source for its list of tools. Returns the list, with the pattern of the source's tool names.
 async fn ask(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,

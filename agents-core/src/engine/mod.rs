@@ -6,10 +6,9 @@
 //!   └─────────┴─► answer
 //! ```
 //!
-//! [`drive`](drive()) is the loop of one agent, and [`calls`] carries out the calls of one reply. Calls in the background
-//! go on beside the loop. The next action is
-//! decided by [`Frame`](crate::journal::Frame), [`Call`](crate::journal::Call) and
-//! [`FinalAnswer`](crate::journal::FinalAnswer), which are data.
+//! [`drive`](drive()) is the loop of one agent, and [`calls`] carries out the calls of one reply. Calls in the
+//! background go on beside the loop. The next action is decided by [`Frame`](crate::journal::Frame),
+//! [`Call`](crate::journal::Call) and [`FinalAnswer`](crate::journal::FinalAnswer), which are data.
 
 mod admit;
 pub(crate) mod answer;

@@ -30,8 +30,8 @@ use tracing::Instrument;
 /// Asks the model for the next message. `schema` is the schema of the answer; with `must_fit`, the model may only
 /// answer and not call.
 ///
-/// If the conversation is too long for the model, it is shortened and sent once more, provided that the agent has a policy
-/// for that.
+/// If the agent has a policy for shortening its conversation, a conversation that is too long for the model is
+/// shortened and sent once more.
 pub(crate) async fn ask(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,
@@ -165,7 +165,7 @@ async fn asked(
 }
 
 /// Returns the reason why the agent may not use this model: its conversation was with another model, and nobody asked
-/// for the change. `None` if it may.
+/// for the change. Returns `None` if the agent may use the model.
 fn another(definition: &AgentDefinition<'_>, cx: &RunContext, model: &dyn Model) -> Option<String> {
     let (name, id) = (&definition.name, model.id());
     let before = cx.node.frame(|frame| frame.model.clone())?;
@@ -315,10 +315,10 @@ fn emit(cx: &RunContext, kind: fn(String) -> EventKind, piece: String) {
     }
 }
 
-/// Reads calls that are printed in the text of a reply, as from a server that cannot read its model's calls.
+/// Reads calls that are printed in the text of a reply, as a server leaves them that cannot read its model's calls.
 ///
-/// A call of an unknown tool is a call as well, so that the model can be told. In a repair it is not: there the text
-/// that is asked for may be that call.
+/// A call of an unknown tool counts as a call as well, so that the model can be told that there is no such tool. In a
+/// repair, such a text does not count as a call, since it may be the text that is asked for.
 fn with_printed_calls(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,
@@ -389,7 +389,8 @@ fn declared<'a>(definition: &'a AgentDefinition<'_>, must_fit: bool) -> Vec<Decl
         .collect()
 }
 
-/// Gives every call a unique id: the model's, if the model gave one and only once.
+/// Gives each call of the reply an id that no other call of the reply has: the id that the model gave, or a new one if
+/// the model gave none or repeated it.
 fn with_ids(mut reply: Reply, turn: u32) -> Reply {
     if let [call] = &mut reply.calls[..] {
         if call.id.is_empty() {

@@ -14,7 +14,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl CallSite<'_> {
-    /// Gives the output of a settled call to the blob store, if the receipt cuts it and there is a store.
+    /// Gives the output of a settled call to the blob store, if the receipt cuts the output and the run has a blob
+    /// store. A replay records what the recorded run stored.
     pub(super) async fn put_away(&self) {
         let settings = &self.cx.root.settings;
         if let Some(replay) = &settings.replay {

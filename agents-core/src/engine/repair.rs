@@ -15,8 +15,8 @@ use crate::{
 };
 use std::{pin::pin, time::Duration};
 
-/// Asks the arms what to do about a new failure of a call; `None` if no arm decides. They are not asked about a call
-/// that was denied.
+/// Asks the arms what to do about a new failure of a call; returns `None` if no arm decides. The arms are not asked
+/// about a call that was denied.
 pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
     let error = &call.candidates.failed()?.error;
     if matches!(error, ToolError::Execution { cause, .. } if cause.origin() == Origin::Denied) {
@@ -91,7 +91,8 @@ pub(crate) async fn ask(
     }
 }
 
-/// Runs the repair agent, and returns its answer or why there is none. Only an end of the whole run is no answer.
+/// Runs the repair agent, and returns its answer or the reason why there is none. If the whole run ends, the function
+/// does not return.
 async fn run(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,
@@ -124,8 +125,8 @@ async fn run(
     answer
 }
 
-/// Returns the repair agent itself: the one that the arm has named, or in a run that was stored the registered one of
-/// that name.
+/// Returns the repair agent itself: the one that the arm has named or, in a stored run that goes on, the listed one of
+/// that name. `None` if no such repair agent is listed.
 fn find(
     definition: &AgentDefinition<'_>,
     fixer: &RepairAgentRef,
@@ -135,7 +136,7 @@ fn find(
     named.or_else(|| listed(definition, fixer, tool))
 }
 
-/// Returns the repair agent of that name that the agent has registered; a stored run finds it so.
+/// Returns the repair agent of that name that the agent or the tool lists, by which a stored run finds it again.
 fn listed(
     definition: &AgentDefinition<'_>,
     fixer: &RepairAgentRef,

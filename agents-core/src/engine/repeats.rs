@@ -10,7 +10,8 @@ use crate::{
 
 impl CallSite<'_> {
     /// Makes a person approve the call if an equal call (same tool, same arguments) was executed before: in this run,
-    /// in the runs around it, or in runs within them.
+    /// in the runs around it, or in runs within them. This happens only in a run that is set to confirm repeated calls,
+    /// for a tool that writes and is not idempotent.
     pub(super) fn confirm_repeat(&self, tool: &SharedTool, accepted: &mut Accepted) {
         if let Some(earlier) = self.repeats(tool, &accepted.args) {
             accepted.approval = true;
@@ -19,7 +20,8 @@ impl CallSite<'_> {
     }
 
     /// Returns the last execution of the same call in this run, in the runs around it and in the runs within them. An
-    /// earlier call of the same reply counts as well.
+    /// earlier call of the same reply counts as well. Returns `None` if there is no such execution, or repetitions need
+    /// no approval.
     pub(super) fn repeats(&self, tool: &SharedTool, args: &Json) -> Option<EarlierExecution> {
         let spec = tool.spec();
         let settings = &self.cx.root.settings;

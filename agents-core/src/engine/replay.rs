@@ -1,5 +1,5 @@
-//! Replay of a recorded run: results of tools and decisions of people are those that were recorded. A difference ends the
-//! run.
+//! Replay of a recorded run: results of tools and decisions of people are those that were recorded. A difference ends
+//! the run.
 
 use super::call_site::CallSite;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 use std::convert::Infallible;
 
 impl CallSite<'_> {
-    /// Returns the replay, if it gives the results of this tool again.
+    /// Returns the replay; `None` if the run is no replay, or the replay does not give the results of this tool again.
     pub(super) fn replay_of(&self, tool: &SharedTool) -> Option<&Replay> {
         let replay = self.cx.root.settings.replay.as_deref()?;
         let spec = tool.spec();
@@ -58,7 +58,8 @@ impl CallSite<'_> {
         }
     }
 
-    /// Returns the recorded decision of the arms about an execution that was given again: its error has lost its type.
+    /// Returns the recorded decision of the arms about an execution that the replay gave again, since the error of such
+    /// an execution has lost its type. `None` if the arms have to be asked.
     pub(super) fn recorded_plan(&self, tool: &SharedTool, call: &Call) -> Option<Option<Plan>> {
         let replay = self.replay_of(tool)?;
         match of_an_execution(call) {
@@ -112,8 +113,8 @@ impl RunContext {
         self.again(replay, &path, request).await
     }
 
-    /// Waits until the run drops this work, as the recorded run did. A run that does not drop it in time differs, and
-    /// ends.
+    /// Waits until the run drops this work, as the recorded run did. If the work is not dropped in time, the run
+    /// differs from the recorded run, and ends.
     async fn outwait(&self, replay: &Replay, dropped: Dropped) -> Infallible {
         tokio::time::sleep(dropped.patience).await;
         let reason = replay.is_kept(dropped);

@@ -87,9 +87,10 @@ impl<'a> Rules<'a> {
         &self.definition.arms
     }
 
-    /// Returns the time at which a wait is over, by the run's clock, in milliseconds since 1970.
+    /// Returns the time at which a wait is over, by the run's clock, in milliseconds since 1970; 0 if there is no wait.
     ///
-    /// The time is rounded up: a wait that ended too early would call a service before the time that it asked for.
+    /// The time is rounded up: after a wait that is too short, a service would be called before the time that it has
+    /// asked for.
     pub(crate) fn after(&self, wait: Duration) -> u64 {
         if wait.is_zero() {
             return 0;

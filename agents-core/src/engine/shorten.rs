@@ -33,8 +33,9 @@ pub(super) async fn before_request(
     Ok(())
 }
 
-/// Shortens the conversation after the model has refused it, since it is too long. Returns `false` if nothing can be
-/// left out, or if the answer of the model has been streamed already.
+/// Shortens the conversation after the model has refused it for its length. Returns `false` if the agent has no policy
+/// for that, the model failed for another reason, nothing can be left out, or a part of the reply has been streamed
+/// already.
 pub(super) async fn after_overflow(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,
@@ -56,7 +57,8 @@ pub(super) async fn after_overflow(
     shorten(policy, cx, turn, tokens, window).await
 }
 
-/// Returns the policy of the agent. The choice of a skill has a conversation of its own, which stays as it is.
+/// Returns the agent's policy for shortening its conversation; `None` if there is no policy, or a skill is being
+/// chosen: the conversation about that choice stays as it is.
 fn policy<'a>(definition: &'a AgentDefinition<'_>) -> Option<&'a ContextPolicy> {
     let policy = definition.context.as_ref();
     policy.filter(|_| definition.open.is_empty())

@@ -23,7 +23,7 @@ use std::fmt;
 pub struct AnyError(Cause);
 
 impl AnyError {
-    /// Returns the tool's own error, if it is an `E`.
+    /// Returns the tool's own error, if its type is `E` and the tool returned it in this process.
     pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
     }
@@ -47,7 +47,7 @@ impl fmt::Debug for AnyError {
 }
 
 impl Cause {
-    /// Returns the error without its type, for the arms that an agent has for all of its tools.
+    /// Returns this cause as an error without a type, for the arms that an agent has for all of its tools.
     pub fn any(&self) -> AnyError {
         AnyError(self.clone())
     }

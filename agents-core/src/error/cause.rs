@@ -6,7 +6,7 @@ use crate::escalation::Escalation;
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 
-/// Extension of a tool's error type with an error code and a time to wait before a retry. The model and dashboards can
+/// Extension of a tool's error type with an error code and a time to wait before a retry. Models and dashboards can
 /// branch on the code.
 ///
 /// An error type without this trait has the code [`Code::Unknown`].
@@ -31,15 +31,16 @@ pub trait ToolFailure {
         Code::Unknown
     }
 
-    /// Returns the time to wait before the same call may succeed; by default, none is known.
+    /// Returns the time to wait before the same call may succeed; `None`, which is the default, if no such time is
+    /// known.
     ///
-    /// A `retry` waits that long, up to the cap of its [`Backoff`](crate::recovery::Backoff).
+    /// A `retry` waits that long, up to the bound that its [`Backoff`](crate::recovery::Backoff) sets.
     fn retry_after(&self) -> Option<Duration> {
         None
     }
 }
 
-/// Origin of the failure of an execution: how it came to fail.
+/// Origin of the failure of a call: the way in which the call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -59,9 +60,10 @@ pub enum Origin {
     Interrupted,
 }
 
-/// Cause of a failed execution: its code, its message, its origin, and the live error if there is one.
+/// Cause of the failure of a call: its code, its message, its origin, and the live error if there is one.
 ///
-/// A cause is cheap to clone. The live error can be downcast in the process that made it; only its text is stored.
+/// A cause is cheap to clone. The live error is the value that the tool returned: it can be downcast in the process
+/// that made it, and only its text is stored.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -98,13 +100,13 @@ struct Inner {
     /// Reason with which the failure ends the run, if it is a throw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     thrown: Option<String>,
-    /// All faults of arguments that do not fit, if there are several.
+    /// Faults of arguments or of an answer, of which only the first are listed; empty unless there are several.
     #[serde(default, skip_serializing_if = "Misfits::is_empty")]
     misfits: Misfits,
     /// Kind of doubt about the effect, if the execution of a tool that writes was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubt: Option<Doubt>,
-    /// Reason why the call was not approved; `None` if that is not the cause.
+    /// Reason why the call was not approved; `None` for any other cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<DenialReason>,
 }
@@ -134,8 +136,8 @@ impl Cause {
         Self::returned_saying(message, error, code, retry_after)
     }
 
-    /// Creates the cause of an execution that returned `error`, with this message, which tells the error's sources as
-    /// well.
+    /// Creates the cause of an execution that returned `error`, with `message` as its text. The message may tell the
+    /// sources of the error as well.
     pub(crate) fn returned_saying<E>(
         message: String,
         error: E,
@@ -202,8 +204,8 @@ impl Cause {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())
     }
 
-    /// Creates the cause of an execution that was cut off: its process ended, or that of the server which carried it out.
-    /// If the tool writes, it is not known whether the call took effect.
+    /// Creates the cause of an execution that was cut off: its process ended, or the server that carried it out did. If
+    /// the tool writes, nobody knows whether the call took effect.
     pub fn interrupted(message: impl Into<String>) -> Self {
         Cause::of(Origin::Interrupted, Code::Unknown, message.into())
     }
@@ -213,8 +215,8 @@ impl Cause {
         Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }
 
-    /// Returns the same cause, with the reason why the call was not approved: the approver refused it, or the time for
-    /// an approval ran out.
+    /// Sets the reason why the call was not approved: the approver refused the call, or the time for an approval ran
+    /// out.
     #[must_use]
     pub fn because(self, reason: DenialReason) -> Self {
         self.but(|inner| inner.reason = Some(reason))
@@ -234,8 +236,8 @@ impl Cause {
         Cause::of(Origin::Returned, code, message.into())
     }
 
-    /// Creates the cause of arguments that do not fit: `first` is the message for the first misfit, `all` lists every
-    /// one.
+    /// Creates the cause of arguments or of an answer that do not fit: `first` is the message about one misfit, and
+    /// `all` the list of misfits, which is empty if there is only one.
     pub(crate) fn misfit(first: String, all: Misfits) -> Self {
         Cause(Arc::new(Inner {
             misfits: all,
@@ -263,8 +265,8 @@ impl Cause {
         }
     }
 
-    /// Returns the same failure with its text changed by `text`, such as by masking. The live error stays, for the
-    /// arms.
+    /// Returns the same cause with its message, and the reason of a throw, changed by `text`, such as by masking. The
+    /// live error stays as it is, for the arms.
     pub(crate) fn mapped(self, text: impl Fn(&str) -> Cow<'_, str>) -> Self {
         match text(&self.0.message) {
             Cow::Owned(message) => self.but(|inner| {
@@ -276,7 +278,8 @@ impl Cause {
         }
     }
 
-    /// Returns the same failure with this code, unless the tool's error type has given it one.
+    /// Returns the same cause with this code, if the tool returned an error without a code. Any other cause stays as it
+    /// is.
     pub(crate) fn coded(self, code: Code) -> Self {
         match (self.0.origin, self.0.code) {
             (Origin::Returned, Code::Unknown) => self.but(|inner| inner.code = code),
@@ -295,7 +298,7 @@ impl Cause {
         &self.0.message
     }
 
-    /// Returns the origin of the failure: an error, a timeout, a panic, a refusal or an interruption.
+    /// Returns the origin of the failure: an error of the tool, a timeout, a panic, a refusal or an interruption.
     pub fn origin(&self) -> Origin {
         self.0.origin
     }
@@ -305,14 +308,14 @@ impl Cause {
         self.0.code
     }
 
-    /// Returns the reason why the call was not approved: the approver refused it, or the time for an approval ran out.
-    /// It is `None` for any other cause.
+    /// Returns the reason why the call was not approved: the approver refused the call, or the time for an approval ran
+    /// out. It is `None` for any other cause, and if the approver asked for a change.
     pub fn reason(&self) -> Option<DenialReason> {
         self.0.reason
     }
 
-    /// Returns the misfits of refused arguments, in the order of the schema, if there are several; only the first few
-    /// if there are many. For a single misfit the list is empty, and the message says it all.
+    /// Returns the misfits of arguments or of an answer in the order of the schema, at most eight. The list is empty
+    /// unless there are several misfits: a single one is in the message.
     pub fn misfits(&self) -> &[ReadError] {
         &self.0.misfits.listed
     }
@@ -321,7 +324,8 @@ impl Cause {
         &self.0.misfits
     }
 
-    /// Takes out the escalation or the defect that a delegate returned; `None` if the failure is an ordinary one.
+    /// Takes out the escalation or the defect that a delegate returned; `None` if the delegate returned neither, or the
+    /// tool is no delegate.
     pub(crate) fn hand_over(&mut self) -> Option<Handed> {
         self.0.handed.as_ref()?;
         let handed = self.0.handed.clone();
@@ -334,24 +338,26 @@ impl Cause {
         self.0.thrown.as_deref()
     }
 
-    /// Returns the time to wait before the same call may succeed, if it is known.
+    /// Returns the time to wait before the same call may succeed; `None` if no such time is known.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// Returns the tool's own error, if it is an `E` and was created in this process.
+    /// Returns the live error, if its type is `E`; `None` also if the cause was read from a journal.
     pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
         self.0.live.as_ref()?.downcast_ref()
     }
 
     /// Returns the failure in the form for an `execution_error` arm, with the tool's own error type.
     ///
-    /// `None` when the live error is gone or is no `E`, or the call never ran.
+    /// The result is `None` if the call was refused, held back by a rate limiter or interrupted, and if the tool
+    /// returned an error that is gone or of another type.
     pub fn failure<E: 'static>(&self) -> Option<Failure<'_, E>> {
         self.failure_as(self.downcast_ref())
     }
 
-    /// Returns the failure in the form that arms match on, with the tool's error given as `returned`.
+    /// Returns the failure in the form that arms match on, with `returned` as the error that the tool returned; `None`
+    /// if the call was denied or interrupted, or if `returned` is needed and `None`.
     pub(crate) fn failure_as<'a, E>(&'a self, returned: Option<&'a E>) -> Option<Failure<'a, E>> {
         match self.0.origin {
             Origin::Returned | Origin::RateLimited => returned.map(Failure::Returned),
@@ -362,7 +368,7 @@ impl Cause {
     }
 }
 
-/// Cuts a message to 16,000 bytes, the longest that a model is told and a receipt holds.
+/// Cuts a message to its first 16,000 bytes, which models are told and receipts hold, and adds how long it was.
 fn capped(message: String) -> String {
     const MOST: usize = 16_000;
     if message.len() <= MOST {

@@ -3,11 +3,11 @@
 use super::escape::plain;
 use std::error::Error;
 
-/// Maximum number of an error's sources that are told: the chain of an error that is its own source never ends.
+/// Maximum number of an error's sources that are followed: the chain of an error that is its own source never ends.
 const MOST_CAUSES: usize = 32;
 
-/// Returns the texts of an error's sources, the nearest first. A source that the error before it quotes is left out, as
-/// most messages quote their sources.
+/// Returns the texts of an error's sources, the nearest first; `said` is the text of the error. A source whose text the
+/// text before it contains is left out, as many messages quote their sources.
 pub(crate) fn causes(error: &(dyn Error + 'static), mut said: String) -> Vec<String> {
     let mut causes = Vec::new();
     let mut cause = error.source();
@@ -24,7 +24,7 @@ pub(crate) fn causes(error: &(dyn Error + 'static), mut said: String) -> Vec<Str
     causes
 }
 
-/// Returns the text of an error and of its sources, the innermost last, as one line.
+/// Returns the text of an error and of its sources, the innermost last, with colons between them.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut said = error.to_string();
     for cause in causes(error, said.clone()) {

@@ -20,8 +20,7 @@ pub enum Code {
     Timeout,
     /// The tool was called too often in too short a time.
     RateLimit,
-    /// The call is not allowed: the tool is not among the agent's tools, or the call was denied or
-    /// over budget.
+    /// The call is not allowed: the tool is not among the agent's tools, or the call was denied or over budget.
     PolicyDenied,
     /// A secret that the tool needs is missing or was rejected.
     AuthRequired,

@@ -23,7 +23,8 @@ use std::{fmt, time::Duration};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure<'a, E> {
-    /// The tool returned this error by itself.
+    /// The tool returned this error. To arms whose error type is [`AnyError`](super::AnyError), the refusal of a rate
+    /// limiter looks the same.
     Returned(&'a E),
     /// The tool did not finish within this time.
     TimedOut(Duration),

@@ -21,28 +21,30 @@ pub enum ErrorKind {
     /// The model could not be reached or did not answer, for instance because the connection was
     /// refused or the model is unknown.
     Model,
-    /// A budget is used up: turns, tool calls, recursion, tokens, cost, time or depth.
+    /// A [limit](crate::run::Limit) of a budget is passed, or a loop (`until`) has used up its rounds without an
+    /// accepted output.
     Budget,
     /// A policy refused a request to a model, or a delegate that code wanted to run was not approved.
     Denied,
-    /// The run's cancellation token was triggered.
+    /// The run's cancellation token was triggered, or the run was over before this agent's work had ended.
     Cancelled,
     /// A tool, an arm or a repair agent ended the run with `throw`.
     Thrown,
-    /// An escalation reached the top without being resolved by an agent.
+    /// The agent escalated its work, or an escalation was resolved by no agent above.
     Escalated,
-    /// The final answer did not fit the agent's `Out`, and the model's tries to correct it are used up.
+    /// The final answer did not fit the agent's `Out`, or a validator refused it, and the budget allows the model no
+    /// further try.
     InvalidOutput,
-    /// No skill of the agent accepts this input.
+    /// The input cannot be used, for instance because no skill of the agent accepts it.
     InvalidInput,
-    /// A run on recorded replies made a request that the recorded run did not make.
+    /// A run departs from a recorded one: a request, a call or a decision was not recorded. Or a stored run cannot go
+    /// on, because a model or an agent that a handler gave is not there any more.
     Replay,
-    /// A journal could not be read or written, or belongs to another run.
+    /// A journal could not be read or written, belongs to another run, or holds an answer that does not fit any more.
     Journal,
-    /// The agent's own body returned an `Err`.
+    /// Code of the agent failed, mostly because the agent's own body returned an `Err`.
     Failed,
-    /// User code that an agent runs panicked: a body, a condition, or a function given to `until`
-    /// or `map`.
+    /// User code that an agent runs panicked, such as a body, a validator, or a function given to `until` or `map`.
     Panicked,
 }
 

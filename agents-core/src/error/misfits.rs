@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// List of a value's faults, in the order of the schema, of which only the first are kept.
+/// List of the faults of a value, in the order of the schema. Only the first faults are kept, and the others counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Misfits {
     pub(crate) listed: Vec<ReadError>,

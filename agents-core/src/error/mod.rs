@@ -84,7 +84,7 @@ struct Inner {
     /// Contexts that callers have put before the message, innermost first.
     context: Vec<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
-    /// Escalation that the error stands for; `None` for any other error.
+    /// Escalation that the error stands for; `None` if the error is not one of an escalation.
     escalation: Option<Box<Escalation>>,
     /// Is `true` if all agents that could have handled the escalation have been asked.
     settled: bool,
@@ -106,7 +106,7 @@ impl Error {
 
     /// Creates the error by which an agent escalates its work instead of doing it.
     ///
-    /// A repair agent that returns this error escalates the call that it was to repair.
+    /// A repair agent that returns this error escalates the call or the answer that it was to repair.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -138,11 +138,11 @@ impl Error {
 
     /// Creates the error by which an agent or a tool ends the whole run. No agent above can handle it.
     ///
-    /// The throw ends the run, even if a caller of the agent would handle an error. It also ends the run around a run
-    /// of its own.
+    /// The throw ends the run, even if a caller of the agent would handle an error. If the run is nested in another
+    /// run, the throw ends that run as well.
     ///
-    /// A tool has to return the error unchanged. Wrapped in an error type of the tool's own, it is an error like any
-    /// other, for the tool's arms.
+    /// A tool has to return this error unchanged. If a tool wraps it in an error type of its own, the run treats it as
+    /// any other error of the tool, and asks the arms about it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -183,7 +183,8 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// Prefixes the message with context: the agent or the activity in which the error occurred.
+    /// Adds a context before the text of the error: the agent or the activity in which the error occurred.
+    /// [`message`](Error::message) stays the same.
     #[must_use]
     pub fn context(self, what: impl Into<String>) -> Self {
         let mut inner = Arc::unwrap_or_clone(self.0);
@@ -191,8 +192,8 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// Returns the same error with every text changed by `text`, such as by masking. The source is dropped if its text
-    /// would change.
+    /// Returns the same error with its texts changed by `text` and its escalation by `escalation`, such as by masking.
+    /// The source is dropped if `text` would change its text, or the text of a source below it.
     pub(crate) fn mapped(
         self,
         text: impl Fn(String) -> String,
@@ -220,8 +221,8 @@ impl Error {
         }))
     }
 
-    /// Creates the error of an agent for any error of the user's code: its text, or the error itself if it is that of an
-    /// agent.
+    /// Creates the error of an agent for an error that user code returned: with the text of `error`, or `error` itself
+    /// if its type is [`Error`].
     pub(crate) fn of_displayed<E: fmt::Display + 'static>(error: &E) -> Self {
         match (error as &dyn Any).downcast_ref::<Error>() {
             Some(error) => error.clone(),
@@ -234,7 +235,7 @@ impl Error {
         self.0.kind
     }
 
-    /// Returns the message of the error itself, without the contexts before it.
+    /// Returns the message of the error, without contexts and sources.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -244,8 +245,8 @@ impl Error {
         self.escalation().map(|escalation| escalation.severity)
     }
 
-    /// Returns the escalation, if the error is one: its source, its reason, the original failure
-    /// and the agents it passed.
+    /// Returns the escalation that the error stands for, with its source, its reason and the original failure; `None`
+    /// if the error is no escalation.
     pub fn escalation(&self) -> Option<&Escalation> {
         self.0.escalation.as_deref()
     }
@@ -256,7 +257,7 @@ impl Error {
 }
 
 impl Error {
-    /// Returns the text of the error with its contexts, unescaped and without its sources.
+    /// Returns the text of the error as it is displayed, with its contexts and without its sources, unescaped.
     fn said(&self) -> Result<String, fmt::Error> {
         let mut said = String::new();
         self.say(&mut said)?;

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Reason why a call was not approved, as the field `reason` of its error has it, beside the code `POLICY_DENIED`.
+/// Reason why a call was not approved: the value of `reason` in the call's error, beside the code `POLICY_DENIED`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -17,7 +17,7 @@ use std::fmt;
 pub enum DenialReason {
     /// The approver, a person or a program, refused the call.
     ApprovalDenied,
-    /// The request was not decided in time, or the approval was not used in time.
+    /// The time for the decision ran out, or the time within which the approval could be used did.
     ApprovalExpired,
 }
 

@@ -28,27 +28,31 @@ pub struct ErrorRecord {
     pub kind: String,
     /// Message that says what failed in the call, for people and models.
     pub message: String,
-    /// Details of the error: the path, the raw text and the `target_type`; the `misfits` if there are several.
+    /// Details of the error. For arguments or an answer: the text that failed, its beginning if it is long; the
+    /// `expected_schema`, or the `path`, the `target_type` and, if there are several, the `misfits`.
     ///
-    /// For an escalation: its source, its severity, the attempts before it and the `original` failure.
+    /// For an escalation: its `source`, its `severity`, the `attempts` before it and the record of the `original`
+    /// failure.
     ///
-    /// Besides: an arm's [`hint`](ErrorRecord::hint), the run's [`remark`](ErrorRecord::remark), the name of the
-    /// person or program that denied the call ([`decided_by`](ErrorRecord::decided_by)), and whether a change was
-    /// asked for ([`revised`](ErrorRecord::is_revised)).
+    /// For any error, as far as they apply: an arm's [`hint`](ErrorRecord::hint), the run's
+    /// [`remark`](ErrorRecord::remark), the name of the person or program that denied the call
+    /// ([`decided_by`](ErrorRecord::decided_by)), and `revised` if a change was asked for
+    /// ([`is_revised`](ErrorRecord::is_revised)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Number of seconds after which the same call may succeed; `None` if it is not known.
+    /// Number of seconds after which the same call may succeed; `None` if no such time is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
-    /// Reason that an arm gave when it [escalated](crate::recovery::escalate) the failure or
-    /// [threw](crate::recovery::throw) it. For a call that was not approved, the [`DenialReason`](super::DenialReason).
+    /// Reason for which the failure was [escalated](crate::recovery::escalate) or has [ended the
+    /// run](crate::recovery::throw); the [`DenialReason`](super::DenialReason) of a call that was not approved. `None`
+    /// for any other error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl ErrorRecord {
-    /// Returns the hint that an arm gave the model besides the error, or `None`: the text of a
-    /// [`feedback`](crate::recovery::feedback). The hint is a part of the details.
+    /// Returns the hint of a [`feedback`](crate::recovery::feedback), which an arm gave the model besides the error;
+    /// `None` if no arm gave one. The hint is a part of the details.
     pub fn hint(&self) -> Option<&str> {
         self.details.as_ref()?.get(HINT)?.as_str()
     }
@@ -57,8 +61,8 @@ impl ErrorRecord {
         self.with(HINT, hint)
     }
 
-    /// Returns the remark that the run itself told the model besides the error, or `None`. The remark is a part of the
-    /// details.
+    /// Returns the remark that the run itself made to the model besides the error; `None` if the run made none. The
+    /// remark is a part of the details.
     pub fn remark(&self) -> Option<&str> {
         self.details.as_ref()?.get(REMARK)?.as_str()
     }
@@ -67,8 +71,8 @@ impl ErrorRecord {
         self.with(REMARK, remark)
     }
 
-    /// Returns the name of the person or program that denied the call, if the approver
-    /// [gave one](crate::run::Approval::by). The name is a part of the details.
+    /// Returns the name of the person or program that denied the call; `None` if nobody denied it, or the approver
+    /// [gave no name](crate::run::Approval::by). The name is a part of the details.
     pub fn decided_by(&self) -> Option<&str> {
         self.details.as_ref()?.get(DECIDED_BY)?.as_str()
     }
@@ -77,8 +81,8 @@ impl ErrorRecord {
         self.with(DECIDED_BY, name)
     }
 
-    /// Returns `true` if the call was denied in its present form, and its approver
-    /// [asked for a change](crate::run::Approval::Revise). The mark is a part of the details.
+    /// Returns `true` if the approver denied the call as it is, and [asked for a change](crate::run::Approval::Revise).
+    /// This mark is a part of the details.
     pub fn is_revised(&self) -> bool {
         let said = self
             .details

@@ -27,7 +27,7 @@ pub enum ToolError {
         /// Text that the model sent as arguments and that could not be read; only its beginning, if it exceeds the size
         /// limit.
         raw_args: String,
-        /// Reason why the text of the arguments could not be read as JSON.
+        /// Reason why no JSON object could be read from the text of the arguments, in words.
         parse_error: String,
         /// JSON Schema that the arguments should follow.
         expected_schema: Value,
@@ -35,22 +35,23 @@ pub enum ToolError {
     /// A JSON object was read, but a field is missing, of the wrong type or against a constraint.
     #[serde(rename = "DeserializationError", alias = "Deserialization")]
     Deserialization {
-        /// Arguments or answer that do not fit, as JSON text. The reader may have mended the model's text before, such
-        /// as a trailing comma.
+        /// Arguments or answer that do not fit. Arguments are JSON text, in which the reader may have mended, for
+        /// example, a trailing comma; an answer is the text as it was given.
         raw_value: String,
-        /// Path of the argument that does not fit, such as `lines` or `items[2].name`; empty for the arguments as a
-        /// whole.
+        /// Path of the value that does not fit, such as `lines` or `items[2].name`; empty if the arguments or the
+        /// answer do not fit as a whole.
         path: String,
         /// Type that the value at the path had to become, in the words of the schema: `u32`, `Vec<Line>`,
         /// `Option<Unit>`.
         target_type: String,
-        /// Expectation at the path and the value found there, and all [`misfits`](Cause::misfits).
+        /// Cause whose message says what was expected at the path and what was found there. It lists the
+        /// [`misfits`](Cause::misfits) if there are several.
         cause: Cause,
     },
-    /// The tool was executed and failed, or was refused before it ran.
+    /// The execution of the tool failed, or the call was refused before the tool ran.
     #[serde(rename = "ExecutionError", alias = "Execution")]
     Execution {
-        /// Arguments with which the tool was executed; the raw text as a JSON string if they were never read.
+        /// Arguments of the call; the model's text as a JSON string if they were never read.
         args: Json,
         /// Cause of the failure of the execution.
         cause: Cause,
@@ -58,15 +59,15 @@ pub enum ToolError {
     /// The failure was escalated because it could not be handled.
     #[serde(rename = "EscalationError", alias = "Escalation")]
     Escalation {
-        /// Name of the tool, repair agent or agent that has escalated first.
+        /// Name of the tool, repair agent or agent that escalated first.
         source: String,
         /// Reason that was given for the escalation, in words.
         reason: String,
         /// Severity that was given for the escalation.
         severity: Severity,
-        /// Failure of the call that was escalated.
+        /// Failure of the call or of the answer that was escalated.
         original: Box<ToolError>,
-        /// Number of executions of the tool before the escalation.
+        /// Number of attempts before the escalation: executions of the tool, and tries of repair agents.
         attempts: u32,
     },
 }
@@ -113,7 +114,7 @@ impl ToolError {
         }
     }
 
-    /// Returns the path of the offending field, if the failure has one.
+    /// Returns the path of the argument that does not fit; `None` if no single argument is at fault.
     pub fn field(&self) -> Option<&str> {
         match self {
             ToolError::Deserialization { path, .. } if !path.is_empty() => Some(path),
@@ -121,7 +122,7 @@ impl ToolError {
         }
     }
 
-    /// Returns the error in the form in which receipts have it.
+    /// Returns the record of the error, as receipts hold it.
     pub fn receipt(&self) -> ErrorRecord {
         let (details, retry_after_s, reason) = match self {
             ToolError::InvalidArgs {
@@ -221,7 +222,7 @@ impl fmt::Display for ToolError {
 
 impl std::error::Error for ToolError {}
 
-/// Cuts a text to 2,000 characters, which show what it was.
+/// Cuts a text to its first 2,000 characters, and adds how long it was. A shorter text stays as it is.
 pub(crate) fn shorten(raw: &str) -> String {
     const ENOUGH: usize = 2000;
     match raw.char_indices().nth(ENOUGH) {

@@ -15,12 +15,12 @@ pub(crate) struct Inbox {
     agent: Arc<str>,
     above: Option<Shared<Inbox>>,
     handles: bool,
-    /// Escalations in the inbox that the agent has not read; `None` once the agent has ended its work.
+    /// Letters in the inbox that the agent has not read; `None` once the agent has ended its work.
     letters: Mutex<Option<VecDeque<Letter>>>,
     arrived: Notify,
 }
 
-/// Letter in the inbox of an agent: what it has to decide or to do about an escalation.
+/// Letter in the inbox of an agent: a question about an escalation, or the order to end with one.
 pub(crate) enum Letter {
     /// The agent is asked how to resolve an escalation.
     Asked(Asked),
@@ -32,9 +32,10 @@ pub(crate) enum Letter {
 pub(crate) struct Asked {
     pub(crate) escalation: Escalation,
     /// Number of the escalation; `None` if the escalation was decided before the run was stored. In that case, the
-    /// agent is asked once more only for the model that it gave.
+    /// agent is asked once more, only for the model that it gave then.
     pub(crate) number: Option<u64>,
-    /// Is `true` if the failed agent can go on with another model, so that this resolution is possible.
+    /// Is `true` if the failed agent can go on with another model, so that the resolution `retry_with_model` is
+    /// possible.
     pub(crate) continues: bool,
     pub(crate) reply: oneshot::Sender<Reply>,
 }
@@ -108,7 +109,7 @@ impl Inbox {
         self.put(Letter::Leave(number, escalation)).is_none()
     }
 
-    /// Waits for the next escalation about which the agent is asked or told, and takes it out of the inbox.
+    /// Waits for the next letter to the agent, and takes it out of the inbox.
     pub(crate) async fn letter(&self) -> Letter {
         loop {
             let next = self.letters().as_mut().and_then(VecDeque::pop_front);
@@ -124,7 +125,7 @@ impl Inbox {
         Attended(self)
     }
 
-    /// Adds an escalation to the inbox, which wakes the agent; returns it if the inbox is closed.
+    /// Puts a letter into the inbox, which wakes the agent; returns the letter if the inbox is closed.
     fn put(&self, letter: Letter) -> Option<Letter> {
         match self.letters().as_mut() {
             Some(letters) => letters.push_back(letter),

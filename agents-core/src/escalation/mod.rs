@@ -1,8 +1,8 @@
 //! Escalation: passing a failure that could not be handled to the agents above.
 //!
-//! An escalation is a value. It begins in a tool's arms or in a repair agent and follows the lines of the organisation.
-//! First the agent that made the call is asked, then the agent that delegated to it, and so on up to the root. Agents
-//! without `on_escalation` are skipped.
+//! An escalation is a value. An arm, a repair agent or an agent that returns
+//! [`Error::escalated`](crate::Error::escalated) raises it. The agent whose call or answer failed is asked first, then
+//! the agent that delegated to that agent, and so on up to the root. Agents without `on_escalation` are skipped.
 //!
 //! ```text
 //! repair agent ► tool ► the calling agent ► its parent ► .. ► root ► nobody
@@ -16,8 +16,8 @@
 //! | [`reroute_to_skill`] | the handling agent starts again with another of its skills |
 //! | [`reroute_to`] | another agent does the handling agent's work |
 //! | [`return_partial_result`] | the handling agent ends with this value, which is marked partial |
-//! | [`escalate`] | it goes to the next agent above, with another reason or severity |
-//! | [`inherit`] | it goes to the next agent above, unchanged |
+//! | [`escalate`] | the escalation goes to the next agent above, with this reason and severity |
+//! | [`inherit`] | the escalation goes to the next agent above, unchanged |
 //! | [`throw`] | the whole run ends |
 //!
 //! A handler is asked once about each escalation. If the handler returned a model or an agent, it is asked again when a

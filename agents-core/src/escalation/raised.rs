@@ -33,14 +33,14 @@ pub struct Escalation {
     /// Number of attempts before the escalation: executions of the tool, and tries of repair agents that could be
     /// asked. 0 if the failure was escalated before any attempt.
     pub attempts: u32,
-    /// Number of attempts of the call that were tries of repair agents.
+    /// Number of tries of repair agents among the attempts.
     #[serde(default, skip_serializing_if = "is_none")]
     pub repairs: u32,
     /// Reasons and severities given for the escalation, in order, `source` first. Empty unless an agent above has
     /// passed it on with [another reason or severity](crate::escalation::escalate).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub raised: Vec<EscalationHop>,
-    /// Names of the agents the escalation has reached, starting with the one that made the call.
+    /// Names of the agents that the escalation has reached, beginning with the agent whose call or answer failed.
     pub path: Vec<String>,
     /// Resolutions that agents on the way chose and that were not possible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -72,8 +72,8 @@ pub struct EscalationHop {
 }
 
 impl EscalationHop {
-    /// Writes the reasons in words: the first source with its reason, the attempts before, and the agents above with
-    /// theirs.
+    /// Writes the reasons in words: the first source with its reason, then the agents above with their reasons. `tried`
+    /// tells of the attempts before.
     pub(crate) fn say(
         all: &[EscalationHop],
         tried: &str,
@@ -168,7 +168,7 @@ impl Escalation {
         self.severity = severity;
     }
 
-    /// Returns the reason and severity that the first source gave.
+    /// Returns the reason and severity that the first source gave, with the name of that source.
     fn first(&self) -> EscalationHop {
         self.raised
             .first()
@@ -180,7 +180,7 @@ impl Escalation {
             })
     }
 
-    /// Returns all reasons and severities, the first source's first. There is at least that one.
+    /// Returns all reasons and severities, beginning with those of the first source.
     pub(crate) fn said(&self) -> Vec<EscalationHop> {
         match &self.raised[..] {
             [] => vec![self.first()],

@@ -44,7 +44,7 @@ pub(crate) enum Instead<I, O> {
     Skill(Cow<'static, str>),
     /// Another agent does the work in the place of the handling agent.
     Agent(Arc<dyn Agent<In = I, Out = O>>),
-    /// The escalating work ends with this value as its output.
+    /// The handling agent ends with this value as its output.
     Partial(O),
 }
 
@@ -52,15 +52,15 @@ pub(crate) enum Instead<I, O> {
 pub(crate) type SharedHandler<'a, I, O> =
     Arc<dyn Fn(Escalation) -> Resolution<I, O> + Send + Sync + 'a>;
 
-/// Continues the failed agent from the point of failure with another model; finished calls are not repeated.
+/// Lets the failed agent go on with another model from the point of failure; finished calls are not repeated.
 ///
 /// An agent without a model cannot continue in this way, and an agent can do so at most three times; then the
 /// escalation climbs on. If several calls of one reply are given a model each, the agent continues once, with the last
 /// of these models.
 ///
 /// A stored run has only the name of a model, and continues with a [known model](crate::agent::Run::known_model) of
-/// that name. Without one, the run asks the handlers again with the same escalation. If none of them gives a model of
-/// that name, the run ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
+/// that name. Without such a known model, the run asks the handlers again with the same escalation. If the model that
+/// they give has another name, the run ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -101,7 +101,8 @@ pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
 
 /// Lets another agent do the handling agent's work instead, on its original input.
 ///
-/// The handler is asked for the agent again when a stored run goes on.
+/// When a stored run goes on, the handler is asked for the agent again. If it gives no agent of the same name, the run
+/// ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
 ///
 /// In a team, the other agent may have no tool that the place of the handling agent does not grant freely. The tools of
 /// its own memory and knowledge need no grant. Otherwise the resolution is refused, and the escalation climbs on with
@@ -125,8 +126,8 @@ pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I
     Resolution(Verb::Instead(Instead::Agent(agent.taking_over())))
 }
 
-/// Ends the handling agent with this value, which is marked partial in the run's [`Outcome`](crate::run::Outcome), or
-/// for the model to which the agent is a delegate.
+/// Ends the handling agent with this value as its output. The output is marked partial: in the run's
+/// [`Outcome`](crate::run::Outcome), or, if the agent is a delegate, for the model that called it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -176,7 +177,7 @@ pub fn inherit<I, O>() -> Resolution<I, O> {
     Resolution(Verb::Inherit)
 }
 
-/// Ends the whole run.
+/// Ends the whole run with [`ErrorKind::Thrown`](crate::ErrorKind::Thrown), for this reason.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -194,7 +195,7 @@ pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
 }
 
 impl<I, O> Resolution<I, O> {
-    /// Sets the severity with which [`escalate`] passes the failure on. On any other resolution, this has no effect.
+    /// Sets the severity with which [`escalate`] passes the escalation on. On any other resolution, this has no effect.
     pub fn severity(mut self, new: Severity) -> Self {
         if let Verb::Escalate { severity, .. } = &mut self.0 {
             *severity = new;

@@ -79,14 +79,14 @@ pub enum Settlement {
         /// Name of the skill that took over the work.
         skill: String,
     },
-    /// Another agent took over the work in which the escalation was raised.
+    /// Another agent took over the work of the agent that resolved the escalation.
     ReroutedTo {
         /// Name of the agent that has decided about the escalation.
         agent: String,
         /// Name of the agent that took over the work.
         delegate: String,
     },
-    /// The handling agent returned a value that is marked partial.
+    /// The agent that resolved the escalation ended with a value that is marked partial.
     PartialResult {
         /// Name of the agent that has decided about the escalation.
         agent: String,
@@ -98,9 +98,10 @@ pub enum Settlement {
         /// Reason that the agent gave when it ended the run with `throw`.
         reason: String,
     },
-    /// Unhandled: the model that made the call was told of it.
+    /// Unhandled: the model that made the call was told of the escalation.
     ReportedToModel,
-    /// Unhandled: the code that ran the agent got the escalation as an `Err`.
+    /// Unhandled: the agent failed with the escalation as its error. The code that ran the agent got an `Err`; the
+    /// model that called the agent as a delegate was told.
     Returned,
     /// Unhandled and critical: the escalation ended the run.
     Ended,

@@ -11,23 +11,23 @@ use std::{borrow::Cow, fmt, marker::PhantomData, ops::Deref, sync::Arc};
 
 /// Claim in an agent's answer: a call of the tool `T` that has succeeded in this run.
 ///
-/// The model claims the call by its arguments, as far as they tell it apart from others: `{"order": "A-17"}`, or `{}` for
-/// the last call of the tool. The claim is checked against the receipts of the run, those of delegates included. An
-/// answer that claims a call which has not succeeded is refused, as every answer that does not fit: "no `refund_order` has
-/// succeeded in this run". Each claim of an answer needs a call of its own.
+/// The model claims the call by its arguments, as far as they tell it apart from others: `{"order": "A-17"}`, or `{}`
+/// for the last call of the tool. The claim is checked against the receipts of the run, those of delegates included. An
+/// answer that claims a call which has not succeeded is refused, as every answer that does not fit: "no `refund_order`
+/// has succeeded in this run". Each claim of an answer needs a call of its own.
 ///
-/// In code the claim gives the output of the call: it dereferences to what the tool returned, which has to be
-/// `Deserialize`. The output is that of the receipt: secrets are masked in it.
+/// In code, the claim dereferences to the output of the call, whose type has to be `Deserialize`. The output is that of
+/// the receipt: secrets are masked in it.
 ///
-/// `Done<T>`, `Option<Done<T>>` and `Vec<Done<T>>` are fields of a struct or the whole answer. An agent whose answer
-/// claims calls of a tool that neither the agent nor a delegate has does not start.
+/// `Done<T>`, `Option<Done<T>>` and `Vec<Done<T>>` can be fields of a struct or the whole answer. An agent does not
+/// start if its answer claims calls of a tool that neither the agent nor a delegate has.
 ///
-/// Stored as JSON, a claim holds the id of the receipt, the arguments and the output. JSON that is read outside of a run
-/// is not checked: only the answer of a run is.
+/// Stored as JSON, a claim holds the name of the tool, the id of the receipt, the arguments and the output. Only claims
+/// in the answer of a run are checked; JSON that is read outside of a run is not.
 ///
 /// # Limits
-/// The call has succeeded as the tool reports success. The text of an answer beside its claims may still say anything. A
-/// call whose effect is in doubt has not succeeded.
+/// A call counts as succeeded if its tool reports success; a call whose effect is in doubt does not. The text of an
+/// answer beside its claims may still say anything.
 ///
 /// ```
 /// # use agents_core as agents;

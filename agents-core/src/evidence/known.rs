@@ -8,26 +8,27 @@ use serde::{
 use serde_json::Value;
 use std::{borrow::Cow, fmt, hash, marker::PhantomData, ops::Deref};
 
-/// Argument of a tool that takes only values which the user or a tool has given in this run.
+/// Argument of a tool that takes only values which one of the [sources](Sources) `S` has given: the user or a tool, in
+/// this run or in earlier messages of its conversation.
 ///
 /// `Known<OrderId, (User, FindOrder)>` takes an order that the user named, or that `find_order` has returned. Any other
-/// value is an argument that does not fit: the model is told where to look, and arms of `on_error` may decide, as about
-/// every misfit. [Receipts](crate::run::ToolEnvelope::known) and
-/// [requests for approval](crate::run::ApprovalRequest::known) show where each value came from.
+/// value is an argument that does not fit: the model is told where to look, and arms of `on_error` may decide about it
+/// as about every misfit. [Receipts](crate::run::ToolEnvelope::known) and [requests for
+/// approval](crate::run::ApprovalRequest::known) show where each value came from.
 ///
 /// A value is looked for as follows.
 ///
 /// - In what a tool returned as JSON: as a value. Numbers are compared by their value, texts without regard to case.
-/// - In a text: as a whole token, without regard to case. `A-17` is in "refund A-17, please" and not in "A-171".
-///   A value of eight or more letters and digits is also found if the text groups it, as an IBAN.
+/// - In a text: as a whole token, without regard to case. `A-17` is in "refund A-17, please" and not in "A-171". A
+///   value of eight or more letters and digits is also found if the text groups it, as an IBAN.
 ///
 /// The type is for single values: ids, addresses, amounts. In the body of the tool it dereferences to its value.
 ///
 /// # Limits
-/// The type says who gave a value, not that the value is meant. A mail that a tool returns may name any account: a value
-/// that is a part of a longer text is [marked](super::Origin::in_text), and who approves the call sees that. A model may
-/// take the wrong one of several orders that the user named. Values that code within a tool gives to a nested run count
-/// as the user's.
+/// The type says who gave a value, not that the value is meant. A mail that a tool returns may name any account: a
+/// value that is a part of a longer text is [marked](super::Origin::in_text), and whoever approves the call sees the
+/// mark. A model may take the wrong one of several orders that the user named. Values that code within a tool gives to
+/// a nested run count as the user's.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -106,7 +107,7 @@ impl<T: Serialize, S: Sources> Serialize for Known<T, S> {
     }
 }
 
-/// Reads the value, and checks that it is known. Outside of a run nothing is known.
+/// Reads the value, and checks that it is known. Outside of a run no value is known, and reading fails.
 impl<'de, T: DeserializeOwned, S: Sources> Deserialize<'de> for Known<T, S> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Value::deserialize(deserializer)?;

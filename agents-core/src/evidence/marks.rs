@@ -3,13 +3,14 @@
 use super::wording;
 use serde_json::{Map, Value};
 
-/// Key of a tool's schema whose value is a sentence for the description: where a known value may come from.
+/// Key in a tool's schema whose value is a sentence for the description, which says where a known value may come from.
 pub(super) const KNOWN: &str = "x-known";
-/// Key of an answer's schema whose value is the name of the tool that a claim is about.
+/// Key in an answer's schema whose value is the name of the tool that a claim is about.
 pub(super) const DONE: &str = "x-done";
 
 /// Removes the keys `x-known` and `x-done` from a schema, and puts sentences about known values and claims behind the
-/// descriptions, which are the doc comments of the user. Returns the names of the tools that the schema has claims of, each once.
+/// descriptions, which are the doc comments of the user. Returns the names of the tools whose calls the schema has
+/// claims of, sorted and each once.
 pub(crate) fn without_marks(schema: &mut Value) -> Vec<String> {
     let mut claims = Vec::new();
     visit(schema, &mut claims);
@@ -37,7 +38,7 @@ fn visit(schema: &mut Value, claims: &mut Vec<String>) {
     }
 }
 
-/// Puts a sentence behind the description of a schema, or in its place if there is none.
+/// Puts a sentence behind the description of a schema; the sentence becomes the description if the schema has none.
 fn describe(members: &mut Map<String, Value>, sentence: String) {
     let said = members.get("description").and_then(Value::as_str);
     let described = match said {

@@ -1,11 +1,12 @@
 //! Evidence of a run: the words of the user and the receipts of calls, against which values of a model are checked.
 //!
-//! - [`Done`] in an answer stands for a call that has succeeded. An answer that claims a call which the run has not made
-//!   is refused.
+//! - [`Done`] in an answer stands for a call that has succeeded. An answer that claims a call which the run has not
+//!   made is refused.
 //! - [`Known`] in the arguments of a tool takes only values that the user or a tool has given. A call with a value of
 //!   the model's own invention fails like any call with an argument that does not fit.
 //!
-//! Both say where a value comes from. They do not say that the value is the right one: see the limits on each type.
+//! Both types say where a value comes from. They do not say that the value is the right one: see the limits of each
+//! type.
 //!
 //! ```
 //! # use agents_core as agents;

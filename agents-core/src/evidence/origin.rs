@@ -17,10 +17,10 @@ use std::{fmt, sync::Arc};
 pub struct Origin {
     /// The value, as it is among the arguments.
     pub value: Json,
-    /// User, person or tool that gave the value.
+    /// User, tool or approver that gave the value.
     pub giver: Giver,
     /// Is `true` if the value is a part of a longer text in a tool's output, such as the body of a mail. Then the
-    /// author of that text has given it, and this may be anybody.
+    /// author of that text has given the value, and the author may be anybody.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_text: bool,
 }
@@ -30,7 +30,8 @@ pub struct Origin {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Giver {
-    /// The user, in the input of the run or in an earlier message of the conversation.
+    /// The user gave the value: in the input of the run, in an earlier message of the conversation, in an instruction,
+    /// or in the answer to a question.
     User,
     /// A tool gave the value in its output.
     Tool {
@@ -41,7 +42,7 @@ pub enum Giver {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call_id: Option<Arc<str>>,
     },
-    /// The person who approved the call, and changed its arguments.
+    /// The approver of the call gave the value in place of the model's.
     Person,
 }
 

@@ -10,8 +10,8 @@ use std::{
 };
 
 thread_local! {
-    /// Reading of a model's text that goes on in this thread: serde passes no context to the types that it reads.
-    /// Readings may nest.
+    /// Reading that goes on in this thread, since serde passes no context to the types that it reads. Readings may
+    /// nest.
     static NOW: RefCell<Option<Rc<Reading>>> = const { RefCell::new(None) };
 }
 
@@ -38,11 +38,11 @@ enum By {
     Nobody,
 }
 
-/// Evidence of a run: the words of the user, and the calls that have succeeded.
+/// Evidence of a run: the words of the user, the calls that have succeeded, and the outputs in earlier messages.
 pub(crate) struct Evidence {
-    /// Words of the user: the input and earlier messages, as JSON or as texts.
+    /// Words of the user, as JSON or as texts: the input, earlier messages, instructions, and answers to questions.
     pub(crate) said: Vec<Value>,
-    /// Outputs of tools that earlier messages of the conversation have used, with the names of the tools.
+    /// Outputs of tools in earlier messages of the conversation, each with the name of its tool.
     pub(crate) earlier: Vec<(String, Value)>,
     /// Calls of this run that have succeeded, in their order, as evidence for values.
     pub(crate) calls: Vec<Arc<Success>>,
@@ -97,7 +97,7 @@ impl Reading {
         (result, reading.origins.take())
     }
 
-    /// Returns the reading that is in force in this thread.
+    /// Returns the reading that is in force in this thread; `None` outside of a reading.
     pub(super) fn now() -> Option<Rc<Reading>> {
         NOW.with_borrow(Clone::clone)
     }
@@ -130,8 +130,9 @@ impl Reading {
         Ok(())
     }
 
-    /// Finds the call that a claim stands for: the last call of the tool with these arguments that no other claim of the
-    /// text stands for. Returns `None` if the text is no claim of a model, but a stored value. The error is for the model.
+    /// Finds the call that a claim stands for: the last call of the tool with these arguments that no other claim of
+    /// the text stands for. Returns `None` if no model wrote the text, so that the claim is a stored value. The error
+    /// is for the model.
     pub(super) fn claim(&self, tool: &str, claimed: &Value) -> Option<Result<Claimed, String>> {
         match &self.by {
             By::Stored | By::Approver => None,

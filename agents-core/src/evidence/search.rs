@@ -15,8 +15,8 @@ pub(super) enum Found {
 /// Minimum number of letters and digits of a value that is also found if a text groups it, as `DE89 3704 0044`.
 const GROUPED: usize = 8;
 
-/// Looks for a value within another, in its items, members and texts; `None` if it is not there. Keys of objects are
-/// not searched.
+/// Looks for a value in another value: in its items, members and texts, but not in the keys of objects. Returns `None`
+/// if the value is not found.
 pub(super) fn find(value: &Value, within: &Value) -> Option<Found> {
     if is_same(value, within) {
         return Some(Found::Whole);
@@ -32,8 +32,8 @@ pub(super) fn find(value: &Value, within: &Value) -> Option<Found> {
     }
 }
 
-/// Returns `true` if a call's arguments fit a claim: all fields of the claim have the same value among them. A field
-/// that is `null` may be missing there. A claim that is no object has no fields.
+/// Returns `true` if a call's arguments fit a claim: all fields of the claim have the same value among the arguments. A
+/// field that is `null` in the claim may be missing among the arguments. A claim that is no object fits any arguments.
 pub(super) fn has_fields(input: &Json, claimed: &Value) -> bool {
     let Some(claimed) = claimed.as_object() else {
         return true;
@@ -98,7 +98,7 @@ fn normal(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns `true` if the text has the token as a whole word, and not as a part of a longer one.
+/// Returns `true` if the text has the token as a whole, and not as a part of a longer token.
 fn has_token(text: &str, token: &str) -> bool {
     let (text, token): (Vec<_>, Vec<_>) = (text.chars().collect(), token.chars().collect());
     let letters = token.iter().filter(|c| c.is_alphanumeric()).count();
@@ -113,8 +113,8 @@ fn has_token(text: &str, token: &str) -> bool {
     })
 }
 
-/// Returns the length of the token at the beginning of the text. A grouped token may have a space or a hyphen between two of
-/// its characters on either side.
+/// Returns the length of the token at the beginning of the text; `None` if the text does not begin with it. If the
+/// token may be grouped, spaces and hyphens between two characters are skipped in both.
 fn token_end(text: &[char], token: &[char], may_be_grouped: bool) -> Option<usize> {
     let is_gap = |c: &char| matches!(c, ' ' | '-');
     let (mut at, mut of) = (0, 0);

@@ -2,8 +2,8 @@
 
 use crate::tool::{Tool, ToolName};
 
-/// Tool whose calls an answer may claim: one that `tool!` or `#[tool]` made, or that implements [`Tool`] and
-/// [`ToolName`].
+/// Tool whose calls an answer may claim: its type implements [`Tool`] and [`ToolName`], as the types do that `tool!`
+/// and `#[tool]` make.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tool whose calls can be claimed",
     label = "no `#[tool]` or `tool!` made this",
@@ -29,9 +29,9 @@ impl<T: Tool + ToolName> ClaimedTool for T {
 
 /// Source of [`Known`](super::Known) values: the words of the user.
 ///
-/// These are the input of the run, and, in a conversation, the earlier messages of the user. The task that one agent
-/// gives to another is none of them, because a model has written it. A run that the body of a tool starts has its input
-/// from that code, and takes it for the words of the user.
+/// These are the input of the run, instructions and answers to questions, and, in a conversation, the earlier messages
+/// of the user. The task that one agent gives to another is not among them, because a model has written it. The input
+/// of a run that the body of a tool starts comes from that code, and counts as the words of the user.
 #[derive(Clone, Copy, Debug)]
 pub struct User;
 

@@ -55,7 +55,7 @@ pub(crate) enum AnswerFact {
     Planned(Option<Plan>),
     /// A repair agent is asked for another text, in this turn of the agent.
     Repairing { turn: u32 },
-    /// The repair agent has answered, or has failed to; with its tokens and its time.
+    /// The try of the repair agent is over: its answer or the reason why there is none, its tokens and its duration.
     Repaired {
         turn: u32,
         answer: Result<String, FixError>,
@@ -172,7 +172,7 @@ impl FinalAnswer {
         }
     }
 
-    /// Takes the next step that the arms' plan still allows, and sets the stage accordingly.
+    /// Takes the next step of the arms' plans that is still possible, and sets the stage accordingly.
     fn recover(&mut self) {
         self.stage = match self.candidates.next(|_| Circumstances::default()) {
             Move::Read => AnswerStage::Read,

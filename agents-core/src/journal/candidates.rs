@@ -25,7 +25,8 @@ use serde::Serialize;
 use serde_json::Value;
 use std::{fmt, time::Duration};
 
-/// Maximum number of texts that arms and repair agents may give for one call or one answer; further steps are skipped.
+/// Maximum number of tries for one call or one answer: texts given in place of the model's, and failures of repair
+/// agents. Steps that would add another try are skipped.
 const MOST: usize = 8;
 
 /// Error that a candidate (a text for a call or an answer) failed with.
@@ -55,7 +56,7 @@ pub(crate) struct Candidates<F> {
     /// Index of the current candidate: the one that is tried now. The current text and the current failure belong to
     /// it.
     at: usize,
-    /// Is `true` if a step was skipped because the maximum number of candidates was reached.
+    /// Is `true` if a step was skipped because the maximum number of tries was reached.
     cut_short: bool,
 }
 
@@ -76,11 +77,11 @@ pub(crate) struct Candidate<F> {
     pub(crate) changes: Changes,
     /// Failures of the candidate's text, the latest last.
     failures: Vec<Failed<F>>,
-    /// Reasons why the candidate's text failed, for those who repair it: its first failure, and the remarks of arms on
-    /// it.
+    /// Reasons why the candidate's text failed, for those who repair the text: its first failure, and the remarks of
+    /// arms on the text.
     pub(crate) why: String,
     plan: Plan,
-    /// Index of the next step of the plan for the candidate's failure.
+    /// Index of the step of `plan` that is tried next.
     step: usize,
     standing: Standing,
 }
@@ -102,9 +103,9 @@ pub(crate) enum By {
 pub(crate) enum Gave {
     /// The author gave a text, which has to be read.
     Text(String),
-    /// The author gave a text that is equal to one that failed before, so that it is not tried.
+    /// The author gave a text that failed before, so that the text is not tried.
     Again(String),
-    /// The author of the text, such as a repair agent, gave none, for this reason.
+    /// The author, a repair agent, gave no text, for this reason.
     Nothing(FixError),
     /// The step was withheld, because the tool may have taken effect already. The text is that of a verb; `None` if a
     /// repair agent was not asked.
@@ -125,7 +126,7 @@ enum Standing {
     Ran,
 }
 
-/// Failure of a candidate, with the text that it is about: the JSON that was read, if an object was read.
+/// Failure of a candidate, with the text that the error is about: the JSON that was read, if an object was read.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Failed<F> {
     pub(crate) text: String,
@@ -227,7 +228,8 @@ impl<F> Candidate<F> {
         }
     }
 
-    /// Returns `true` if the candidate counts as a try of a repair; the number of tries is bounded.
+    /// Returns `true` if the candidate is a try: a text that the model did not write, or a failure of a repair agent.
+    /// The number of tries is bounded.
     fn is_try(&self) -> bool {
         self.by != By::Model
             && match &self.gave {
@@ -284,9 +286,9 @@ impl<F: Fault> Candidates<F> {
         self.before(self.at).is_some()
     }
 
-    /// Returns the index of the candidate for whose failure the candidate `index` was given, to which it is returned if
-    /// that one is of no use. `None` if there is none: a candidate that was accepted has settled the failure for which
-    /// it was given.
+    /// Returns the index of the candidate to return to if the candidate `index` is of no use: the one for whose failure
+    /// it was given. `None` for the model's text, for a text of the approver, and for a candidate that was accepted and
+    /// has thus settled that failure.
     fn before(&self, index: usize) -> Option<usize> {
         let candidate = &self.all[index];
         // What a person gave is not given up for what a person did not approve.
@@ -395,7 +397,8 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Makes the candidate the current one for whose failure this one was given; returns `false` if there is none.
+    /// Returns to the candidate for whose failure the current one was given, which becomes the current one. Returns
+    /// `false` if there is no candidate to return to.
     pub(crate) fn go_back(&mut self) -> bool {
         match self.before(self.at) {
             Some(before) => {
@@ -406,8 +409,8 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Returns the next move after a failure: by the first step that is still possible of the current plan, or of the
-    /// plans before it.
+    /// Returns the next move after a failure. The first step that is still possible makes the move: a step of the
+    /// current candidate's plan, or else of the plans of the candidates before it.
     pub(crate) fn next(&mut self, of: impl Fn(&F) -> Circumstances) -> Move {
         loop {
             let at = self.at_hand();
@@ -464,7 +467,8 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Returns the current text with this value in the place of the field at fault; `None` if that is not possible.
+    /// Returns the current text with this value in the place of the field at fault; `None` if the text has no such
+    /// place.
     fn sanitized(&self, value: &Value) -> Option<String> {
         let failed = self.failed()?;
         let path = failed.error.field().unwrap_or_default();
@@ -497,8 +501,8 @@ impl<F: Fault> Candidates<F> {
         all.any(|one| matches!(one.gave, Gave::Withheld(_)))
     }
 
-    /// Adds a text as the candidate after the one that failed. A text that failed before is not used: with it, the call
-    /// would never end.
+    /// Adds a text as the next candidate, and makes it the current one. Returns `None` if the text failed before, so
+    /// that the call would never end, or if no try is left.
     fn put(&mut self, by: By, text: String, tokens: u64, round: u32) -> Option<Move> {
         if self.has_failed(&text) || !self.may_try() {
             return None;
@@ -541,7 +545,8 @@ impl<F: Fault> Candidates<F> {
         self.all.iter().filter(|one| one.is_try())
     }
 
-    /// Returns the remark that repairs were cut short; `None` unless the maximum number of candidates was reached.
+    /// Returns the remark that repairs were cut short; `None` unless a step was skipped for the maximum number of
+    /// tries.
     pub(crate) fn cut_short(&self) -> Option<String> {
         self.cut_short.then(|| wording::no_more_repairs(MOST))
     }
@@ -582,29 +587,30 @@ impl<F: Fault> Candidates<F> {
         self.push(By::Agent(fixer.to_owned()), Gave::CutOff, 0, 0);
     }
 
-    /// Returns the number of times that this repair agent was asked.
+    /// Returns the number of tries of this repair agent. A request to a repair agent that cannot be asked is no try.
     pub(crate) fn asked(&self, fixer: &str) -> u32 {
         count(self.tries().filter(|one| one.is_of(fixer)))
     }
 
-    /// Returns the number of times that repair agents were asked in all.
+    /// Returns the number of tries of all repair agents.
     pub(crate) fn asked_in_all(&self) -> u32 {
         count(self.tries().filter(|one| matches!(one.by, By::Agent(_))))
     }
 
-    /// Returns the number of tokens that repair agents have used in this round of the call.
+    /// Returns the number of tokens that repair agents have used in this round of the call, or in this turn of the
+    /// answer.
     pub(crate) fn tokens_in(&self, round: u32) -> u64 {
         let of_round = self.all.iter().filter(|one| one.round == round);
         of_round.fold(0, |sum, one| sum.saturating_add(one.tokens))
     }
 
-    /// Returns all repairs tried so far, as arms see them.
+    /// Returns all tries so far, as arms see them.
     pub(crate) fn tried(&self) -> Vec<FailedRepair> {
         self.tries().map(Candidate::told).collect()
     }
 
-    /// Returns the texts that failed, for a repair agent: the model's text, then the tries. The current text is left
-    /// out.
+    /// Returns the texts that failed, for a repair agent: the model's text, then the tries. The current candidate is
+    /// left out.
     pub(crate) fn previous(&self) -> Vec<FailedRepair> {
         let written = self.all[0].failed().filter(|_| self.at > 0);
         let written = written.map(|failed| FailedRepair {
@@ -618,8 +624,8 @@ impl<F: Fault> Candidates<F> {
         written.into_iter().chain(others).collect()
     }
 
-    /// Returns the index of the first candidate since the last one that was accepted. The changes of those from there
-    /// on belong to the present failure.
+    /// Returns the index of the first candidate after the last accepted one before the current candidate. The changes
+    /// of the candidates from that index on belong to the present failure.
     pub(crate) fn first_new(&self) -> usize {
         let mut before = self.all[..self.at].iter();
         let last = before.rposition(|one| one.standing != Standing::Given);

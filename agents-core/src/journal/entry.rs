@@ -11,18 +11,20 @@ use std::{
 
 /// Store for the facts of one run: [`Run::journal`](crate::agent::Run::journal) takes it.
 ///
-/// A run with a journal survives the end of its process. An empty journal starts the run. A journal that breaks off
-/// continues its run. A journal of a finished run returns its outcome; nothing is asked and nothing runs.
+/// A run with a journal survives the end of its process. With an empty journal, the run starts. With a journal that
+/// breaks off, the run goes on from there. With the journal of a finished run, the stored outcome is returned: no model
+/// is asked and no tool runs.
 ///
 /// The intent to run a tool that writes is stored before the tool runs. If it cannot be stored, the tool does not run,
 /// and the run ends.
 ///
-/// A journal holds one run. Its entries are numbered from 1, without a gap, and a batch begins behind the last entry. A
-/// journal refuses any other batch: [`Entry::follows`] checks that. So two runs that share a journal by mistake do not
-/// mix, and the second of them ends before it has an effect.
+/// A journal holds one run, with the runs nested in it. Its entries are numbered from 1, without a gap, and each new
+/// batch begins with the number after the last entry. A journal refuses any other batch: [`Entry::follows`] checks the
+/// numbers. So two runs that share a journal by mistake do not mix, and the second of them ends before it has an
+/// effect.
 ///
 /// [`MemoryJournal`] keeps the facts in memory. `agents::journal::FileJournal` writes them to a file. A journal of your
-/// own serialises the entries, and refuses those that do not follow:
+/// own stores serialised entries, and refuses those that do not follow:
 ///
 /// ```
 /// # use agents_core as agents;
@@ -100,7 +102,8 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
 /// Fact of a journal, with its number, its time and its place.
 ///
 /// The contents of a fact are internal to the run. An entry is serialised as a list of five: its number, its time in
-/// milliseconds since 1970, the number of its run, the number of its place in that run, and the fact.
+/// milliseconds since 1970, the number of its run (0 for the outermost run), the number of its place in that run, and
+/// the fact.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -162,7 +165,7 @@ impl Entry {
     }
 
     /// Checks that a batch follows the entry with the number `last`, which is 0 for an empty journal. The numbers of
-    /// the batch have to begin behind `last` and leave none out. A [`Journal`] stores no other batch.
+    /// the batch have to begin with `last + 1` and leave none out. A [`Journal`] stores no other batch.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -182,7 +185,7 @@ impl Entry {
     /// ```
     ///
     /// # Errors
-    /// When the batch does not follow.
+    /// When an entry of the batch does not have the next number.
     pub fn follows(last: u64, batch: &[Entry]) -> Result<(), JournalError> {
         let mut before = last;
         for Entry { seq, .. } in batch {
@@ -199,7 +202,8 @@ impl Entry {
         self.at
     }
 
-    /// Returns the name of the fact, such as `replied` or `begun`; for a fact about a call, the name of its kind.
+    /// Returns the name of the fact, such as `replied`. A fact about a call has a name of its own, such as `begun`; it
+    /// is not named `call`.
     pub fn kind(&self) -> &str {
         let name = |text: &'_ str| -> Option<(usize, usize)> {
             let from = text.find('"')? + 1;
@@ -222,7 +226,7 @@ impl Entry {
         }
     }
 
-    /// Returns `true` if the fact is one of the outermost run, and not of a nested one.
+    /// Returns `true` if the fact belongs to the outermost run, and not to a nested run.
     pub fn is_of_the_outermost_run(&self) -> bool {
         self.run == 0
     }
@@ -291,7 +295,7 @@ impl MemoryJournal {
         MemoryJournal(Arc::new(Mutex::new(entries)))
     }
 
-    /// Returns the entries that the run has written so far.
+    /// Returns the entries that the journal holds so far, in order.
     pub fn entries(&self) -> Vec<Entry> {
         self.0
             .lock()

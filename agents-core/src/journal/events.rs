@@ -59,7 +59,8 @@ impl Within {
 /// Events that subscribers get of one fact, and the place that they name.
 #[derive(Debug)]
 pub(crate) struct FactEvents {
-    /// Path of the place: that of the agent, of the call, or of a turn whose answer is repaired. Empty without events.
+    /// Path of the agent, of the call, or of the turn whose answer is repaired. The path is empty if there are no
+    /// events.
     pub(crate) place: String,
     pub(crate) kinds: Vec<EventKind>,
 }

@@ -19,7 +19,7 @@ pub(crate) struct Executed {
     pub(crate) execution: EarlierExecution,
 }
 
-/// Digest of a call's arguments, by which equal ones are found.
+/// Digest of a call's arguments, by which equal arguments are found.
 pub(crate) type ArgsDigest = [u8; 32];
 
 /// Returns the digest of arguments. It does not depend on the order of keys and the white space.
@@ -27,12 +27,12 @@ pub(crate) fn args_digest(args: &Json) -> ArgsDigest {
     hmac_sha256::Hash::hash(canonical(args.as_str()).as_bytes())
 }
 
-/// Begin or end of an execution of a tool. It is noted so that a later equal call in the same run can be recognised.
+/// Begin or end of an execution of a tool, noted so that a later equal call in the same run is recognised.
 #[derive(Clone, Debug)]
 pub(crate) enum ExecutionNews {
     /// An execution of a tool has begun, with what identifies it.
     Began(Box<Executed>),
-    /// The execution with this id has ended; its outcome is `None` if it has not run after all.
+    /// The execution with this id has ended. The outcome is `None` if the tool has not run after all.
     Ended(String, Option<EarlierOutcome>),
 }
 
@@ -58,7 +58,7 @@ impl Executions {
         self.0.extend(other.0.iter().cloned());
     }
 
-    /// Returns the last execution of this tool with these arguments; `None` if there is none.
+    /// Returns the last execution of this tool with these arguments; `None` if the run has no such execution.
     pub(crate) fn find(&self, tool: &str, args: &ArgsDigest) -> Option<&EarlierExecution> {
         let mut same = self.0.iter();
         let found = same.rfind(|one| one.tool == tool && one.args == *args)?;

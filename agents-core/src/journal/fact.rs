@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Fact: an event at a place of a run, or a decision there. A value that a fact records is never computed again.
+/// Fact: an occurrence or a decision at a place of a run. A value that a fact records is never computed again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fact {
@@ -66,13 +66,14 @@ pub(crate) enum Fact {
         tokens: u64,
         window: u32,
     },
-    /// Tools and an answer format that are offered to models from here on, by their number in the run.
+    /// Tools and an answer format are offered to models from here on. Later facts refer to this offer by its number in
+    /// the run.
     Offered(Offer),
     /// The agent hands the conversation to the agent of this name; in a chat, this may have happened before this run.
     HandedOff { to: Box<str> },
     /// A request is sent to a model, with the tools and the format of the offer of this number.
     Asked { model: Arc<str>, offer: u32 },
-    /// A request to this model failed, and is repeated with the same model or a fallback.
+    /// A request to this model failed, and is made again to the same model or to a fallback.
     Tried { model: Arc<str>, error: ModelError },
     /// The model has replied to the agent's request.
     Replied(Box<Replied>),
@@ -225,7 +226,7 @@ pub(crate) enum Raiser {
 pub(crate) struct Offer {
     /// Function declarations of the offered tools, as a JSON array.
     pub(crate) tools: Json,
-    /// JSON Schema that the answer has to follow; `None` if the answer is free.
+    /// JSON Schema that the answer has to follow; `None` if the request asks for no format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) format: Option<Box<Value>>,
 }
@@ -236,7 +237,7 @@ pub(crate) struct Replied {
     pub(crate) reply: Reply,
     /// Name of the model that answered.
     pub(crate) model: Arc<str>,
-    /// Cost of the request, counted in billionths; `None` if the model has no price.
+    /// Cost of the request, stored in billionths; `None` if the model has no price.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "nanos")]
     pub(crate) cost: Option<Cost>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -44,7 +44,7 @@ pub(crate) struct After {
     pub(crate) receipts: Vec<EscalationReceipt>,
     /// Receipt of the call that the fact has settled.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
-    /// Is `true` if the fact does not belong to the state, and changes nothing.
+    /// Is `true` if the fact does not belong to the state, and has changed nothing.
     pub(crate) ignored: bool,
 }
 
@@ -59,8 +59,7 @@ impl After {
 }
 
 impl State {
-    /// Applies a fact about an agent, a call or an answer at a place to the state. A fact that does not belong to the
-    /// state changes nothing.
+    /// Applies a fact at a place to the state. A fact that does not belong to the state changes nothing.
     pub(crate) fn fold(
         &mut self,
         id: PlaceId,
@@ -321,10 +320,10 @@ impl State {
 
     /// Prepares the state for another process that goes on with the run.
     ///
-    /// A stop that has its cause in the run, such as a used-up budget, stays, and the run ends. A stop by a cancellation,
-    /// by a failed journal or by a difference to a recording is dropped: the run goes on, executions under way count as
-    /// interrupted, and open escalations are raised again. A run that was ending ends now, unless it was ended from
-    /// outside.
+    /// A stop that has its cause in the run, such as a used-up budget, stays, and the run ends. A stop by a
+    /// cancellation, by a failed journal or by a difference to a recording is dropped: the run goes on, executions
+    /// under way count as interrupted (after the run was put down, they begin again), and open escalations are raised
+    /// again.
     fn resumed(&mut self) {
         use crate::run::Stop;
         self.resumed = true;

@@ -15,7 +15,8 @@ use crate::{
 use serde_json::Value;
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-/// Follows a journal entry by entry: says what each entry means for people, and for tables beside the journal.
+/// Reader that follows a journal entry by entry, and tells what each entry means for people and for tables beside the
+/// journal.
 ///
 /// The process that runs the agent, a page that shows the run and a check of an audit table follow the same journal, and
 /// get the same from it. No agent, model or tool is needed. Secrets are shown by their names.
@@ -46,7 +47,7 @@ pub struct Follower {
     run_id: Arc<str>,
     /// Number of events that were made so far.
     events: u64,
-    /// Number of the run to which each request for approval belongs, by the request's id.
+    /// Number of the run to which each request for approval belongs, by the id of the request.
     asked: BTreeMap<String, u32>,
 }
 
@@ -54,18 +55,19 @@ pub struct Follower {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Followed {
-    /// Events of the entry; events of nested runs are left out. Each has its number among the events of the journal,
-    /// from 1. So everybody who follows the journal finds the same event under a number.
+    /// Events of the entry; events of nested runs are left out. Each event has its number among the events of the
+    /// journal, from 1. So everybody who follows the journal finds the same event under the same number.
     pub events: Vec<Event>,
-    /// Step of a call that the entry records, if it records one; nested runs included.
+    /// Step of a call that the entry records, in nested runs as well; `None` if the entry records no such step.
     pub step: Option<CallStep>,
 }
 
-/// Step of a call that matters outside of the run: a question to a person, or an execution.
+/// Part of a call's course that matters outside of the run: a request for approval with its decision, or an execution.
+/// Code that runs an agent may make requests as well.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CallStep {
-    /// A person is asked for an approval of a call.
+    /// An approver is asked for the approval of a call, or of an agent that code runs.
     Asked(Box<Asked>),
     /// A request for approval is decided. A decision that came too late to change anything is left out.
     Decided {
@@ -76,7 +78,8 @@ pub enum CallStep {
     },
     /// An execution of a tool begins. For a tool that writes, this is stored before the tool runs.
     Began(Box<Began>),
-    /// An execution of a tool has ended.
+    /// An execution of a tool has ended. For an interrupted execution, the run has recorded what is known of its
+    /// effect.
     Ended(Box<Ended>),
 }
 
@@ -86,13 +89,14 @@ pub enum CallStep {
 pub struct Asked {
     /// Request for approval, as the approver gets it.
     pub request: ApprovalRequest,
-    /// Place of the calling agent in the run.
+    /// Place in the run of the agent that makes the call, or of the agent that code runs.
     pub place: String,
-    /// Digest of the exact arguments, made with the key of the run.
+    /// Digest of the stored arguments, made with the key of the run. The order of fields and white space do not change
+    /// it.
     pub args_digest: String,
-    /// JSON Schema of the arguments, as it was offered to the model.
+    /// JSON Schema of the arguments, as it was offered to the model; `None` if code, and no model, runs an agent.
     pub schema: Option<Value>,
-    /// Arguments as the model wrote them, if they were changed since; secrets are shown by their names.
+    /// Arguments as the model wrote them, with secrets shown by their names; `None` if nothing was repaired.
     pub written: Option<String>,
 }
 
@@ -104,11 +108,11 @@ pub struct Began {
     pub call_id: String,
     /// Id of the request for approval that belongs to this call with these arguments, whether or not one was made.
     pub request: String,
-    /// Is `true` if the call was approved.
+    /// Is `true` if the execution uses an approval that somebody gave.
     pub approved: bool,
-    /// Name of the person or program that approved the call, if the approver gave one.
+    /// Name of the person or program that approved the call; `None` if the approver gave no name, or nobody was asked.
     pub approved_by: Option<String>,
-    /// Place of the calling agent in the run.
+    /// Place in the run of the agent that makes the call.
     pub place: String,
     /// Name of the agent that calls the tool.
     pub agent: String,
@@ -122,14 +126,15 @@ pub struct Began {
     pub risk: Risk,
     /// Is `true` if the tool declares that the effect of a call cannot be undone.
     pub irreversible: bool,
-    /// Is `true` if the tool says how a call is undone.
+    /// Is `true` if the tool has code that undoes a call.
     pub has_undo: bool,
     /// Arguments of the call; secrets are shown by their names.
     pub args: Json,
-    /// Arguments as they are stored, with references to secrets: [`restore`](crate::secret::restore) puts these in their
-    /// place.
+    /// Arguments as they are stored, with references in place of secrets: [`restore`](crate::secret::restore) puts the
+    /// secrets back.
     pub stored_args: Json,
-    /// Digest of the exact arguments, made with the key of the run.
+    /// Digest of the stored arguments, made with the key of the run. The order of fields and white space do not change
+    /// it.
     pub args_digest: String,
     /// Number of this attempt at the call, from 1.
     pub attempt: u32,
@@ -147,9 +152,10 @@ pub struct Ended {
     pub request: String,
     /// Number of this attempt at the call, from 1.
     pub attempt: u32,
-    /// Output of the tool, or the error of its execution.
+    /// Output of the tool with secrets shown by their names, or the error of its execution.
     pub result: Result<Json, ErrorRecord>,
-    /// Output as it is stored, with references to secrets: [`restore`](crate::secret::restore) puts these in their place.
+    /// Output as it is stored, with references in place of secrets: [`restore`](crate::secret::restore) puts the
+    /// secrets back. `None` if the execution failed.
     pub stored_output: Option<Json>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
@@ -172,7 +178,7 @@ impl Follower {
         }
     }
 
-    /// Returns the number of the last entry; 0 before the first one.
+    /// Returns the number of the last entry that was followed; 0 before the first entry.
     pub fn seq(&self) -> u64 {
         self.folded.seq
     }
@@ -182,15 +188,15 @@ impl Follower {
         &self.run_id
     }
 
-    /// Returns the digest of arguments that an approver may give in place of a requested call's own. Returns `None` if
-    /// there was no such request.
+    /// Returns the digest of arguments that the approver of a request may give in place of the call's own. `request` is
+    /// the id of the request. Returns `None` if there was no such request.
     pub fn args_digest(&self, request: &str, args: &Json) -> Option<String> {
         let run = *self.asked.get(request)?;
         let run = self.folded.runs.iter().find(|one| one.run == run)?;
         Some(digest(&run.started, args))
     }
 
-    /// Takes the next entry, and returns its meaning.
+    /// Follows the next entry, and returns its meaning.
     ///
     /// # Errors
     /// When the entry does not follow from those before it; the follower then stays as it was.
@@ -240,7 +246,7 @@ impl Follower {
     }
 }
 
-/// Returns the step of a call that a fact records, as far as the state before the fact tells it; else `None`.
+/// Returns the step of a call that a fact records, if the state before the fact tells that step; else `None`.
 fn step_before(
     state: &State,
     place: PlaceId,
@@ -356,7 +362,7 @@ fn key(call: &Call) -> String {
     call.key().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Returns the digest of arguments as the run stores it, made with the run's key if it has one.
+/// Returns the digest of arguments in their canonical form, made with the run's key if the run has a key.
 fn digest(started: &Started, args: &Json) -> String {
     let text = crate::json::canonical(args.as_str());
     match started.key {

@@ -25,7 +25,7 @@ use std::{mem, sync::Arc};
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Frame {
     pub(crate) history: Arc<History>,
-    /// Number of requests that the agent has sent to its model so far.
+    /// Number of turns so far: requests of the agent to which a model has replied.
     pub(crate) turns: u32,
     /// Number of calls that the model has made so far.
     pub(crate) made: u32,
@@ -48,15 +48,15 @@ pub(crate) struct Frame {
     repeated: Repeated,
     /// Last reply as the final answer, if it made no calls.
     pub(crate) answer: Option<FinalAnswer>,
-    /// Is `true` if the model's output limit cut `answer` off, or that reply ended for an unknown reason.
+    /// Is `true` if the model's output limit cut the last reply off, or that reply ended for an unknown reason.
     pub(crate) cut_off: bool,
     /// Reason why the last reply is no answer: the model declined, or a filter withheld it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     declined: Option<String>,
-    /// Reason why the run refused the last answer of the agent's model; `None` after an answer that fits. The answer
-    /// did not fit its type, or a validator refused it.
+    /// Reason why the run refused the answer in the last reply: the answer did not fit its type, or a validator refused
+    /// it. `None` as soon as the model has replied again.
     pub(crate) refused: Option<String>,
-    /// Number of answers in a row that the run refused, with no call between them.
+    /// Number of answers in a row that the run refused; a reply with calls begins the count anew.
     #[serde(default, skip_serializing_if = "is_zero")]
     refusals: u32,
     /// Candidates of earlier answers that were refused and went back to the model.
@@ -79,7 +79,7 @@ pub(crate) struct Frame {
     pub(crate) cuts: u32,
     /// Number of turns that the conversation took before this run.
     pub(crate) before: u32,
-    /// Time at which the model was asked; `None` once it has replied.
+    /// Time at which the model was asked; `None` while no request is under way.
     pub(crate) asked: Option<Timestamp>,
     /// Name of the model that was asked last; `None` before the first request.
     pub(crate) model: Option<Arc<str>>,
@@ -119,21 +119,21 @@ pub(crate) const MOST_MODELS: u32 = 3;
 /// Action that a model-driven agent needs next, which the engine carries out.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Ask the model; with `must_fit`, its reply has to be the answer, held to the schema.
+    /// The agent has to ask its model. With `must_fit`, the reply has to be the answer, held to the schema.
     Chat { turn: u32, must_fit: bool },
     /// The agent has to carry out the calls of the last reply.
     Calls,
     /// The agent has nothing else to do, and has to wait for calls in the background.
     Background,
-    /// Hand the conversation to the agent of this name, which answers instead.
+    /// The agent has to hand the conversation to the agent of this name, which answers instead.
     HandOff(Box<str>),
     /// The agent has to read the last reply as its answer.
     Answer,
     /// The agent's work has to end: the model declined to answer.
     Declined { why: String },
-    /// End the agent's work: this bound of the budget is used up.
+    /// The agent's work has to end: this limit of the budget is used up.
     Stop(Limit),
-    /// The budget is used up, and the last answer did not fit.
+    /// The agent's work has to end: this limit of the budget is used up, and the last answer was refused.
     GiveUp { reason: String, limit: Limit },
 }
 
@@ -158,7 +158,8 @@ impl Frame {
         counted.saturating_add(estimated(new))
     }
 
-    /// Replaces messages by others. Returns `false` if there are no such messages.
+    /// Replaces `left_out` messages, from the index `from` on, by `put`. Returns `false` if the conversation has no
+    /// such messages.
     pub(super) fn shorten(&mut self, from: usize, left_out: usize, put: Vec<Message>) -> bool {
         let messages = self.history.messages();
         let Some(to) = from
@@ -261,7 +262,7 @@ impl Frame {
         }
     }
 
-    /// Returns `true` if the model may only answer.
+    /// Returns `true` if the next reply of the model has to be an answer, without calls.
     ///
     /// A refused answer may be corrected with the help of a tool, so the tools stay. After every second refusal in a
     /// row they are withheld, and also if no turn is left in which a tool's result could be used.
@@ -371,8 +372,9 @@ impl Frame {
         receipts
     }
 
-    /// Takes a call out of the background that has its receipt, and tells the model its result. If the model has answered
-    /// and its answer has waited for this call, the answer is put off: the model is asked again.
+    /// Takes a call with a receipt out of the background, and tells the model its result. If the model has answered and
+    /// its answer has waited for this call, the answer is put off: the model is asked again. Returns the number of the
+    /// call and its receipt; `None` if no such call is in the background.
     pub(super) fn came_back(&mut self, seq: u32) -> Option<(u32, Arc<ToolEnvelope>)> {
         let mut calls = self.background.iter();
         let at = calls.position(|call| call.seq == seq && call.receipt.is_some())?;
@@ -427,7 +429,7 @@ impl Frame {
         self.say([Message::User { content }]);
     }
 
-    /// Returns `true` if a tool that writes has run.
+    /// Returns `true` if a tool that writes has begun to run for a call of this agent.
     pub(crate) fn has_written(&self) -> bool {
         self.wrote || self.under_way().any(Call::has_written)
     }

@@ -28,7 +28,7 @@ impl RunKey {
         RunKey(HMAC::mac(place.as_bytes(), self.0))
     }
 
-    /// Returns a digest of the text, made with the key: it tells nothing to whoever lacks the key.
+    /// Returns a digest of the text, made with the key. The digest tells nothing to whoever lacks the key.
     pub(crate) fn digest(&self, text: &str) -> Arc<str> {
         id(&HMAC::mac(text.as_bytes(), self.0))
     }

@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{borrow::Cow, mem, sync::Arc};
 
-/// Writes the receipt of a settled call, and its message for the model, from the call's state.
+/// Writes the receipt of a settled call and the message with the result for the model, from the call's state.
 pub(super) fn close(
     call: &mut Call,
     ended: Timestamp,
@@ -70,7 +70,8 @@ pub(super) fn close(
     receipt
 }
 
-/// Returns the arguments for the receipt: whole, or cut to a text if they are longer than the limit for outputs.
+/// Returns the arguments for the receipt: whole, or as a text of which the beginning is kept if they are longer than
+/// the limit for outputs.
 fn kept(input: Json, projection: &Projection) -> Json {
     match input.as_str().len() > projection.max_output_bytes {
         true => Json::string(&shorten(&projection.masker.text(input.as_str()))),

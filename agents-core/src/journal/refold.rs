@@ -11,7 +11,7 @@ pub(crate) struct Stored {
     pub(crate) state: State,
 }
 
-/// Fact of a journal while it is applied, with the place where it stands.
+/// Position of a fact in its journal, for the code that applies the fact.
 pub(crate) struct Position<'a> {
     /// Index in the journal of the entry that has the fact.
     pub(crate) index: usize,
@@ -44,8 +44,8 @@ impl Refold {
         }
     }
 
-    /// Applies the next entry to the run that it belongs to. `fold` is called to apply its fact, and may look at more
-    /// than the state.
+    /// Applies the next entry to the run that it belongs to. `fold` is called to apply the fact, and may look at more
+    /// than the state. The error says why the entry cannot be the next one.
     pub(crate) fn on(
         &mut self,
         entry: &Entry,

@@ -22,8 +22,8 @@ struct Counted {
 impl Repeated {
     /// Counts the settled calls of the next reply, and adds a remark to the message of each call that repeats itself.
     ///
-    /// Two identical calls of one reply count once, because the model did not know the result of the first. Calls of
-    /// tools that poll do not count.
+    /// Two identical calls of one reply are counted once, because the model did not know the result of the first. Calls
+    /// of tools that poll are not counted.
     pub(super) fn follow(&mut self, calls: &mut [Call]) {
         let before = self.0.len();
         for call in calls {
@@ -46,15 +46,15 @@ impl Repeated {
         self.0.drain(..before);
     }
 
-    /// Returns the largest number of identical calls in a row; 0 if there was no call.
+    /// Returns the largest count among the calls of the last reply that made calls; 0 if there was no such call.
     pub(super) fn most(&self) -> u32 {
         let counts = self.0.iter().map(|one| one.count);
         counts.max().unwrap_or_default()
     }
 }
 
-/// Returns `true` if two receipts are of the same call with the same result. A cut result is the same as no other,
-/// since it may differ in what is missing.
+/// Returns `true` if two receipts are of identical calls: same tool, arguments and result. A cut result counts as
+/// different from any other, since the parts that were cut off may differ.
 fn is_same(one: &ToolEnvelope, other: &ToolEnvelope) -> bool {
     one.name == other.name
         && one.output == other.output

@@ -56,7 +56,7 @@ pub(crate) struct State {
     pub(super) last: Timestamp,
     /// Time at which the run began, or went on in this process.
     pub(super) since: Timestamp,
-    /// Number of people whose decisions the run waits for.
+    /// Number of requests for approval on whose decisions the run waits.
     pub(super) asked: u32,
     /// Instructions of people that the agent was told, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -69,7 +69,7 @@ pub(crate) struct State {
     pub(crate) steps: Vec<Kept>,
 }
 
-/// Place in a run: of an agent, or of the work within one call or answer.
+/// Place in a run: the place of an agent, or of the work within one call or answer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Place {
     pub(crate) key: Box<str>,
@@ -160,7 +160,8 @@ impl State {
         calls.find(|call| call.seq == seq)
     }
 
-    /// Returns the schema of a tool's arguments, as it was last offered to a model of the run; `None` if it was not.
+    /// Returns the schema of a tool's arguments, as it was last offered to a model of the run; `None` if the tool was
+    /// not offered.
     pub(crate) fn schema_of(&self, tool: &str) -> Option<serde_json::Value> {
         self.offers.iter().rev().find_map(|offer| {
             let tools = offer.tools.to_value().ok()?;
@@ -245,7 +246,7 @@ impl State {
     }
 
     /// Returns the time that the agent here had worked when the run last went on in another process. The time is zero
-    /// if the run never did: then the stopwatches of this process measure the time.
+    /// if the run has had one process only, whose stopwatches measure the time.
     pub(crate) fn worked_before(&self, id: PlaceId) -> Duration {
         let worked = self.worked.saturating_sub(self.place(id).began);
         Duration::from_millis(if self.resumed { worked } else { 0 })
@@ -258,8 +259,8 @@ impl State {
 }
 
 impl Place {
-    /// Returns the number of the call whose place this is; `None` for another place. The key of an agent is told apart
-    /// by the digest in it.
+    /// Returns the number of the call if this is the place of the work within a call; else `None`. The key of an
+    /// agent's place is told apart by the `#` before its digest.
     pub(crate) fn call(&self) -> Option<u32> {
         let (call, attempt) = self.key.strip_prefix("call")?.split_once('.')?;
         (!attempt.contains('#')).then(|| call.parse().ok())?

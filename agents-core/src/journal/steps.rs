@@ -12,7 +12,7 @@ use crate::{
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Step of a run's trace, as it is kept when it has ended: its place, its times, and its kind.
+/// Step of a run's trace that has ended, as the state keeps it: its place, its times and its kind.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Kept {
     pub(crate) place: PlaceId,
@@ -54,7 +54,7 @@ impl State {
         steps.collect()
     }
 
-    /// Returns the name of a model as a shared text, the one of the last turn if that was of the same model.
+    /// Returns the name of a model as a shared text: that of the last turn if it was of the same model, else a new one.
     pub(crate) fn model_name(&self, name: &str) -> Arc<str> {
         let last = self.steps.iter().rev().find_map(|kept| match &kept.what {
             What::Turn { model, .. } => Some(model),
@@ -124,7 +124,8 @@ impl State {
     }
 }
 
-/// Returns the path of a step: its kind and its number, which has at least four digits, below the path of the place.
+/// Returns the path of a step: the path of its place, followed by the kind and the number of the step in at least four
+/// digits.
 fn below(path: &str, kind: &str, number: u32) -> String {
     let mut below = String::with_capacity(path.len() + kind.len() + 5);
     below.push_str(path);

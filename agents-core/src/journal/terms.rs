@@ -4,8 +4,8 @@ use crate::{run::Budget, tool::Scope};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Terms of a run as its journal stores them: the settings to which a run that goes on is held. Data is stored as a
-/// whole; of code, only the presence is stored.
+/// Terms of a run as its journal stores them: the settings to which the run is held when it goes on. Settings that are
+/// data are stored as a whole; of a setting that is code, only its presence is stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Terms {

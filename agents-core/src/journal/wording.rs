@@ -47,8 +47,8 @@ pub(super) fn remark(remark: &str) -> String {
     format!("\n[{remark}]")
 }
 
-/// Remark for the model that an output was cut. `shown` is the beginning of a text of this length in bytes; `is_kept`
-/// tells whether the whole text is stored.
+/// Returns the beginning of an output that was cut, with a remark for the model. `shown` is that beginning, `length`
+/// the length of the whole text in bytes, and `is_kept` tells whether the whole text is stored.
 pub(super) fn cut(shown: &str, length: usize, is_kept: bool) -> String {
     let whole = match is_kept {
         true => "; the whole is kept, but not shown to you",
@@ -66,7 +66,8 @@ pub(super) fn may_succeed_after(wait: Duration) -> String {
     format!("; it may succeed after {wait:?}")
 }
 
-/// Returns the remark behind the result of the `nth` identical call. `ordinal` is that number as a word, if it has one.
+/// Returns the remark behind the result of the `nth` identical call. `ordinal` is that number as a word; `None` for
+/// large numbers.
 pub(super) fn repeated(nth: u32, ordinal: Option<&str>, is_ok: bool) -> String {
     let which = match ordinal {
         Some(ordinal) => format!("the {ordinal} call"),

@@ -12,7 +12,7 @@
 //! | `invoke_agent {agent}` | `gen_ai.agent.name`, `.description`, `gen_ai.provider.name`, `gen_ai.request.model`, `gen_ai.output.type` | an agent that a model drives |
 //! | `chat {model}` | `gen_ai.provider.name`, `gen_ai.request.model`, `gen_ai.usage.input_tokens`, `.output_tokens` | one request; its kind is `CLIENT` |
 //! | `call {tool}` | `gen_ai.tool.name`, `gen_ai.tool.call.id` | one call, from being taken up to its receipt |
-//! | `policy {tool}` | `agents.verdict`, `agents.reason` | whether it may be made |
+//! | `policy {tool}` | `agents.verdict`, `agents.reason` | the decision whether the call may be made |
 //! | `execute_tool {tool}` | `gen_ai.tool.name`, `.type`, `.description`, `gen_ai.tool.call.id`, `agents.attempt` | one execution |
 //!
 //! A span that ends in a failure has `error.type` and the status `ERROR`. If a call or an execution was cut off,
@@ -25,8 +25,8 @@
 //! # Log lines
 //!
 //! Every call is one line with the target `observed_tool`, including calls that were cut off. Its fields are
-//! `tool_name`, `agent_name`, `latency_ms`, `ok`, `error_class`, `trace_id`, `started_at`, `ended_at`,
-//! `call_id`, `attempts`, `cached` and `tokens`: the tokens of the models that were asked within the call.
+//! `tool_name`, `agent_name`, `latency_ms`, `ok`, `error_class`, `trace_id`, `started_at`, `ended_at`, `call_id`,
+//! `attempts`, `cached`, and the `tokens` and the `cost` of the models that were asked within the call.
 //!
 //! [semantic conventions for generative AI]: https://github.com/open-telemetry/semantic-conventions/tree/v1.41.0/docs/gen-ai
 

@@ -248,7 +248,8 @@ fn failed(span: &Span, kind: &dyn std::fmt::Display) {
     span.record("otel.status_code", "ERROR");
 }
 
-/// Converts a count for OpenTelemetry's conventions: a number that is no `i64` would become text on the way.
+/// Converts a count to an `i64`, as OpenTelemetry's conventions have it. A count that is too large becomes the largest
+/// `i64`.
 pub(crate) fn int(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

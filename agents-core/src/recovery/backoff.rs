@@ -27,7 +27,7 @@ pub enum Backoff {
     Constant(Duration),
     /// A random time between nothing and a bound that doubles with each execution up to a cap ("full jitter").
     Exponential {
-        /// Longest wait before the second execution of a call. The real wait is chosen at random up to it.
+        /// Longest wait before the second execution of a call. The real wait is a random time up to this bound.
         base: Duration,
         /// Longest wait before any execution of a call, at which the growth of the waits ends.
         cap: Duration,
@@ -102,7 +102,8 @@ impl Backoff {
         }
     }
 
-    /// Returns the longest possible wait after the execution of this number, from 1.
+    /// Returns the longest possible wait after the execution of this number, from 1, unless the failure names a wait of
+    /// its own.
     pub fn ceiling(self, executions: u32) -> Duration {
         match self {
             Backoff::None => Duration::ZERO,

@@ -7,7 +7,7 @@ use crate::{
 use serde_json::Value;
 use std::{fmt, ops::Deref, sync::Arc, time::Duration};
 
-/// Text as a model wrote it, with the schema it should have followed; derefs to `str`.
+/// Text of a call's arguments or of a final answer, with the schema that it should follow; derefs to `str`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -26,17 +26,17 @@ pub struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// Pairs a text of a model with the schema that it should follow.
+    /// Pairs a text with the schema that it should follow.
     pub fn new(text: &'a str, schema: &'a Value) -> Self {
         Raw { text, schema }
     }
 
-    /// Returns the text that the model wrote.
+    /// Returns the text itself, such as the model's arguments in an `invalid_args` arm.
     pub fn as_str(&self) -> &'a str {
         self.text
     }
 
-    /// Returns the JSON Schema that the text should have followed.
+    /// Returns the JSON Schema that the text should follow; `null` for a final answer in plain text.
     pub fn schema(&self) -> &'a Value {
         self.schema
     }
@@ -56,7 +56,7 @@ impl fmt::Display for Raw<'_> {
     }
 }
 
-/// Failure of a call in the form for a tool's arms, with the tool's own error type.
+/// Failure of a call or of a final answer, in the form that arms match on. `E` is the error type of the tool.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -83,10 +83,11 @@ impl fmt::Display for Raw<'_> {
 pub enum CallError<'a, E> {
     /// `invalid_args(raw, error)`: no JSON object could be read from the arguments.
     InvalidArgs(&'a Raw<'a>, &'a ReadError),
-    /// `deserialization_error(value, error)`: an object was read that does not fit; `value` is the offending value, if
-    /// there is one.
+    /// `deserialization_error(value, error)`: an object was read that does not fit. `value` is the value at fault;
+    /// `None` if a value is missing.
     Deserialization(Option<&'a Value>, &'a ReadError),
-    /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked.
+    /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked. Arms whose `E` is [`AnyError`]
+    /// also get the refusals of a rate limiter.
     Execution(Failure<'a, E>),
     /// `invalid_output(raw, error)`: the final answer does not fit the agent's `Out`.
     InvalidOutput(&'a Raw<'a>, &'a ReadError),
@@ -114,8 +115,8 @@ pub struct ErrorContext {
 }
 
 impl ErrorContext {
-    /// Creates the context of a failure of the first execution, for unit tests of arms: without arguments, and without
-    /// a bound on the time.
+    /// Creates the context of a failure of the first execution, for unit tests of arms. The context has no arguments
+    /// and no bound on the time.
     pub fn new(tool: impl Into<String>) -> Self {
         ErrorContext {
             tool: tool.into(),
@@ -131,7 +132,7 @@ impl ErrorContext {
         self
     }
 
-    /// Sets the number of executions of the call so far.
+    /// Sets the number that [`attempt`](ErrorContext::attempt) returns.
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> Self {
         self.attempt = attempt;
@@ -157,17 +158,18 @@ impl ErrorContext {
         &self.tool
     }
 
-    /// Returns the arguments of the failed call; `None` if they could not be read.
+    /// Returns the arguments of the failed call; `None` in `invalid_args` and `invalid_output` arms.
     pub fn args(&self) -> Option<&Json> {
         self.args.as_ref()
     }
 
-    /// Returns the number of executions of the tool for this call so far.
+    /// Returns the number of executions of the tool for this call so far; in an `invalid_output` arm, the number of the
+    /// turn with the answer.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// Returns the repairs that were tried for this call and failed.
+    /// Returns the repairs that were tried for this call or answer, and failed.
     pub fn previous(&self) -> &[FailedRepair] {
         &self.previous
     }
@@ -182,8 +184,7 @@ impl ErrorContext {
         &self.scope
     }
 
-    /// Returns the time left before the agent or its run is stopped; `None` if neither is bounded in
-    /// time.
+    /// Returns the time left before the agent or its run is stopped; `None` if the time of neither is bounded.
     ///
     /// A wait that is longer than this time cannot help:
     ///
@@ -209,8 +210,8 @@ impl ErrorContext {
     }
 }
 
-/// Passes a failure of a call to arms whose error type is `E`, and returns their result. Returns `None` if they cannot
-/// be asked: the call was denied, or the live error is gone.
+/// Passes a failure of a call to arms whose error type is `E`, and returns their result. Returns `None` if the arms
+/// cannot be asked: the call was denied, held back by a rate limiter or interrupted, or the live error is gone.
 pub(crate) fn with_error<E: 'static, R>(
     error: &ToolError,
     schema: &Value,
@@ -222,7 +223,8 @@ pub(crate) fn with_error<E: 'static, R>(
     }
 }
 
-/// Passes a failure of a call to an agent's arms, which serve tools of any error type; `None` as in [`with_error`].
+/// Passes a failure of a call to arms for tools of any error type, and returns their result. Returns `None` if the call
+/// was denied or interrupted.
 pub(crate) fn with_any_error<R>(
     error: &ToolError,
     schema: &Value,

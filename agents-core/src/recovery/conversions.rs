@@ -2,8 +2,8 @@ use super::Raw;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Conversion into replacement text for [`fix`](super::fix): `String`, `Option<String>` or `Result<String, _>`;
-/// `None` and `Err` fall through.
+/// Conversion into replacement text for [`fix`](super::fix), from a `String`, `Option<String>` or `Result<String, _>`.
+/// `None` and `Err` stand for no text: the next step of the decision is taken.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not text that could replace the arguments",
     label = "expected `String`, `Option<String>` or `Result<String, _>`",
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait IntoText {
-    /// Converts the value into the new text; `None` if there is none, and the next step is taken.
+    /// Converts the value into the new text; `None` if the value holds no text.
     fn into_text(self) -> Option<String>;
 }
 
@@ -52,8 +52,8 @@ impl<E> IntoText for Result<String, E> {
     }
 }
 
-/// Conversion into a replacement value for [`sanitize`](super::sanitize); `()` is JSON's `null`, and `None` and `Err`
-/// fall through.
+/// Conversion into a replacement value for [`sanitize`](super::sanitize). `()` is JSON's `null`. `None` and `Err` stand
+/// for no value: the next step of the decision is taken.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value that could stand in the arguments",
     label = "expected a `serde_json::Value`, a number, a string or a bool, or an `Option` or `Result` of one",
@@ -63,11 +63,11 @@ impl<E> IntoText for Result<String, E> {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait IntoValue {
-    /// Converts the value into the new value; `None` if there is none, and the next step is taken.
+    /// Converts the value into the new JSON value; `None` if there is no new value.
     fn into_value(self) -> Option<Value>;
 }
 
-/// Gives JSON's `null` as the value, which is not the lack of one.
+/// Gives JSON's `null`, which is a value and replaces the one at fault.
 #[diagnostic::do_not_recommend]
 impl IntoValue for () {
     fn into_value(self) -> Option<Value> {

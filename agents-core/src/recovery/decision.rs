@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, marker::PhantomData};
 
-/// Step of a decision about a failure, as data: repair agents are named, not run.
+/// Step of a decision about a failure, as data. A step names a repair agent and does not run it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStep {
@@ -13,14 +13,15 @@ pub enum PlanStep {
     Ask {
         /// Repair agent that is asked for new arguments or a new answer.
         fixer: RepairAgentRef,
-        /// Number of times that the repair agent may be asked about one call or one final answer.
+        /// Maximum number of times that the repair agent is asked about one call or one final answer.
         retries: u32,
     },
     /// Replaces the value at fault by this one; with `None` the next step is taken.
     Sanitize(Option<Value>),
     /// Executes the call again with the same arguments.
     Retry {
-        /// Maximum number of executions of the call in all, the failed ones included.
+        /// Maximum number of executions of the call in all. The first one counts, and so does an execution that a rate
+        /// limit held back.
         max_attempts: u32,
         /// Wait before each further execution of the call.
         backoff: Backoff,
@@ -39,7 +40,7 @@ pub enum PlanStep {
         /// Reason for which the decision ends the run.
         reason: String,
     },
-    /// Asks the next layer of handlers, such as the agent's own after the tool's.
+    /// Asks the arms of the next layer, such as the agent's default after the tool's own arms.
     Inherit,
 }
 
@@ -74,7 +75,7 @@ impl<K: Kind> Decision<K> {
         }
     }
 
-    /// Appends the decision to follow if this decision yields nothing, has been tried, or is used up.
+    /// Appends the steps of `next`, which are tried if no step of this decision is possible any more.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -89,7 +90,8 @@ impl<K: Kind> Decision<K> {
         self
     }
 
-    /// Sets how many times the repair agent may be asked about one call or one final answer; 1 by default.
+    /// Sets how many times the repair agent may be asked about one call or one final answer; 1 by default. The setting
+    /// is for a last step made by [`fix_with`](super::fix_with); after any other step, it has no effect.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -107,8 +109,9 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// Sets the maximum number of executions of the call in all; 3 by default. Executions that a
-    /// [rate limit](crate::rate) held back count as well.
+    /// Sets the maximum number of executions of the call in all; 3 by default. Executions that a [rate
+    /// limit](crate::rate) held back count as well. The setting is for a last step made by [`retry`](super::retry);
+    /// after any other step, it has no effect.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -125,7 +128,8 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// Sets the wait before the next execution; exponential by default.
+    /// Sets the wait before each further execution; exponential by default. The setting is for a last step made by
+    /// [`retry`](super::retry); after any other step, it has no effect.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -142,7 +146,8 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// Sets the severity of the escalation; `High` by default.
+    /// Sets the severity of the escalation; `High` by default. The setting is for a last step made by
+    /// [`escalate`](super::escalate); after any other step, it has no effect.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -159,8 +164,7 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// Changes the last step, as a modifier does: it belongs to the verb before it, and changes nothing after any
-    /// other.
+    /// Applies `change` to the last step: a modifier belongs to the verb before it.
     fn last(mut self, change: impl FnOnce(&mut PlanStep)) -> Self {
         if let Some(step) = self.steps.last_mut() {
             change(step);

@@ -60,12 +60,12 @@ pub struct Repair {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FailedRepair {
-    /// Source of the text: the name of a repair agent, `fix`, `sanitize`, or `the model` for the text that was to be
-    /// repaired.
+    /// Source of the text: the name of a repair agent; `fix` or `sanitize` for an arm; `the approver`; `the model` for
+    /// the text that was to be repaired.
     pub by: String,
     /// Text that was tried; empty if a repair agent gave none.
     pub text: String,
-    /// Reason why the text did not help, with an arm's remark on it.
+    /// Reason why the text did not help. If arms were asked about this text, their remarks follow.
     pub error: String,
 }
 
@@ -89,7 +89,8 @@ pub struct FailedRepair {
 pub enum RepairInput {
     /// The repair agent is given the text that failed and nothing else: [`Repair::raw`].
     Raw,
-    /// The whole [`Repair`] in words: the tool, the error, the schema, and the tries before.
+    /// The repair agent is given the whole [`Repair`] in words: the tool, the error, the schema, the tries before, and
+    /// the text.
     Report,
 }
 
@@ -140,8 +141,8 @@ impl fmt::Display for Repair {
     }
 }
 
-/// Agent that can repair a call: it takes a [`Repair`], or a type made from one such as a `String`, and returns the new
-/// text. [`RepairInput`] tells what a `String` holds.
+/// Agent that can repair a call or an answer. Its input is a [`Repair`], or a type made from a `Repair` such as
+/// `String`, and its output is the new text. [`RepairInput`] tells what a `String` input holds.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -176,8 +177,8 @@ pub(crate) type SharedFixer = Arc<dyn Fixer>;
 
 /// Reference to a repair agent by its name.
 ///
-/// A reference made in this process holds the agent itself. A reference read from a stored run is looked up among the
-/// agent's `fixers`.
+/// A reference made in this process holds the repair agent itself. The name of a reference that was read from a stored
+/// run is looked up among the `fixers` of the agent that calls, and of the tool.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RepairAgentRef {
@@ -216,7 +217,7 @@ impl fmt::Debug for RepairAgentRef {
     }
 }
 
-/// Reason why a repair agent gave no text, which decides how the recovery goes on.
+/// Reason why a repair agent gave no text. The kind of reason decides how the recovery goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FixError {

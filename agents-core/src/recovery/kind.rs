@@ -1,4 +1,5 @@
-/// Kind of failure that an arm handles. A verb that makes no sense for a kind does not type-check there.
+/// Kind of failure that an arm handles. In an arm for one kind, a verb that makes no sense for that kind does not
+/// compile.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -19,8 +20,7 @@ pub trait Kind: 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidArgs {}
 
-/// Failure kind: an object was read, but a field is missing, of the wrong type or against a
-/// constraint.
+/// Failure kind: an object was read, but a field is missing, of the wrong type or against a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deserialization {}
 
@@ -85,7 +85,7 @@ pub trait RetrySafe {
     fn check() {}
 }
 
-/// Tools whose function returns a `Result`, and which alone can fail with `Returned`; macros implement the trait.
+/// Tools whose function returns a `Result`. Only these tools fail with `Returned`. Macros implement the trait.
 #[diagnostic::on_unimplemented(
     message = "the function of `{Self}` gives no `Result`, so nothing is ever `Returned`",
     label = "this never happens",

@@ -3,7 +3,7 @@
 use serde_json::{Value, value::RawValue};
 use std::borrow::Cow;
 
-/// Returns the value at a path such as `items[2].name`; `None` if there is none.
+/// Returns the value at a path such as `items[2].name`; `None` if the path leads to no value.
 pub(crate) fn value_at<'a>(whole: &'a Value, path: &str) -> Option<&'a Value> {
     parts(path).try_fold(whole, |at, part| match part.parse::<usize>() {
         Ok(index) if at.is_array() => at.get(index),
@@ -11,13 +11,13 @@ pub(crate) fn value_at<'a>(whole: &'a Value, path: &str) -> Option<&'a Value> {
     })
 }
 
-/// Returns the text of the value at `path` in a JSON text; `None` if there is none.
+/// Returns the text of the value at `path` in a JSON text; `None` if the path leads to no value.
 pub(crate) fn text_at<'a>(text: &'a str, path: &str) -> Option<&'a str> {
     parts(path).try_fold(text, inner)
 }
 
-/// Returns a JSON text with `value` at `path`. The value replaces the one that is there, or is added to the object
-/// around it. `None` when the path leads nowhere.
+/// Returns a JSON text with `value` at `path`. The value replaces the one at the path; a missing field is added to its
+/// object. `None` if there is no place at the path.
 pub(crate) fn put_at(text: &str, path: &str, value: &Value) -> Option<String> {
     let mut parts = parts(path).peekable();
     let (mut from, mut at) = (0, text);
@@ -45,7 +45,7 @@ pub(crate) fn put_at(text: &str, path: &str, value: &Value) -> Option<String> {
     ))
 }
 
-/// Returns the text of the member or the element `part` of a JSON text; `None` if there is none.
+/// Returns the text of the member or the element `part` of a JSON text; `None` if it has no such member or element.
 fn inner<'a>(whole: &'a str, part: &str) -> Option<&'a str> {
     let found = match whole.trim_start().as_bytes().first()? {
         b'[' => {
@@ -65,7 +65,7 @@ pub(crate) fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split(['.', '[', ']']).filter(|part| !part.is_empty())
 }
 
-/// Returns the members of an object, in order, repeated keys included.
+/// Returns the members of an object in order, repeated keys included; `None` if the text is no JSON object.
 fn members(object: &str) -> Option<Vec<(String, &RawValue)>> {
     struct Members;
     impl<'de> serde::de::Visitor<'de> for Members {

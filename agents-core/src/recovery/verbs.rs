@@ -7,9 +7,10 @@ use super::{
 use crate::reader;
 use serde_json::Value;
 
-/// Replaces the arguments by new text, which is read, validated and gated like any other.
+/// Replaces the arguments of the call, or the final answer, by new text, which is read and checked like the model's own
+/// text.
 ///
-/// No text (`None`, `Err`), or text that was already tried for this call, falls through.
+/// If there is no text (`None`, `Err`), or this text has failed before, the next step of the decision is taken.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -24,15 +25,15 @@ pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
     Decision::one(PlanStep::Fix(text.into_text()))
 }
 
-/// Asks a repair agent for new text: once, or as often as [`retries`](Decision::retries) allows.
+/// Asks a repair agent for new text in place of the arguments or the final answer: once, or as often as
+/// [`retries`](Decision::retries) allows.
 ///
-/// A stored run finds the agent again if it is named in an arm as `fix(agent = ..)`, or listed under the `fixers` of
-/// the agent that calls. The compiler cannot check agents that a helper function names. So a run that is
-/// [stored](crate::agent::Run::journal) ends with [`ErrorKind::Build`](crate::ErrorKind::Build) when it is about to ask
-/// an agent that is not listed.
+/// A stored run finds the repair agent again if an arm names it as `fix(agent = ..)`, or if it is listed under the
+/// `fixers` of the agent that calls, or of the tool. The compiler cannot check repair agents that a helper function
+/// names. So a run that is [stored](crate::agent::Run::journal) ends with [`ErrorKind::Build`](crate::ErrorKind::Build)
+/// when it is about to ask a repair agent that is not listed.
 ///
-/// A repair agent without a model of its own is driven by the model of the agent whose call it repairs. There always is
-/// one, since a model has made that call.
+/// A repair agent without a model of its own is driven by the model of the agent whose call or answer it repairs.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -50,7 +51,8 @@ pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
     })
 }
 
-/// Replaces the offending value, or supplies a missing one; `None` and `Err` fall through.
+/// Replaces the value at fault in the arguments, or supplies a missing one. With `None` or `Err`, the next step of the
+/// decision is taken.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -74,7 +76,8 @@ pub fn sanitize<K: CanSanitize>(value: impl IntoValue) -> Decision<K> {
 ///
 /// [`max_attempts`](Decision::max_attempts) and [`backoff`](Decision::backoff) change these defaults.
 ///
-/// A tool that writes is retried only if it is `idempotent`.
+/// A tool that writes is executed again only if it is `idempotent`, or if a rate limit held the call back. A failure
+/// with the code [`AuthRequired`](crate::Code::AuthRequired) is never retried.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -93,7 +96,7 @@ pub fn retry<K: CanRetry>() -> Decision<K> {
     })
 }
 
-/// Reports the failure to the model, with this hint.
+/// Ends the call with its failure, or refuses the answer, and reports the failure to the model with this hint.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -106,7 +109,8 @@ pub fn feedback<K: Kind>(hint: impl IntoWords) -> Decision<K> {
     Decision::one(PlanStep::Feedback(hint.into_words()))
 }
 
-/// Hands the failure up to the agent above. [`severity`](Decision::severity) sets the severity, `High` by default.
+/// Hands the failure up to the agents above, for this reason. [`severity`](Decision::severity) sets the severity,
+/// `High` by default.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -122,7 +126,7 @@ pub fn escalate<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     })
 }
 
-/// Ends the whole run.
+/// Ends the whole run with [`ErrorKind::Thrown`](crate::ErrorKind::Thrown), for this reason.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -140,7 +144,8 @@ pub fn throw<K: Kind>(reason: impl IntoWords) -> Decision<K> {
 /// Asks the next layer: after an agent's arm for a tool, the tool's own arms, then the default of the skill and that of
 /// the agent.
 ///
-/// The decision of that layer takes the place of this step. If it decides nothing, the next step is taken.
+/// The decision of that layer takes the place of this step. If no layer decides, the next step of this decision is
+/// taken.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -154,9 +159,10 @@ pub fn inherit<K: Kind>() -> Decision<K> {
     Decision::one(PlanStep::Inherit)
 }
 
-/// Reads the text leniently by its schema; returns `None` if it cannot be read.
+/// Reads a text leniently by its schema, and returns the JSON; `None` if the text cannot be read.
 ///
-/// The run does this by itself before any arm is asked; the function is for texts that an arm has changed.
+/// A run that is not set to strict reading does this by itself before any arm is asked. The function is for texts that
+/// an arm has changed.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -177,7 +183,7 @@ pub fn lenient(raw: &Raw<'_>) -> Option<String> {
         .map(|reading| reading.json.into_owned())
 }
 
-/// Coerces a value to a schema; returns `None` if that is not possible.
+/// Converts a value as a schema demands; returns `None` if that is not possible.
 ///
 /// ```
 /// # use agents_core as agents;

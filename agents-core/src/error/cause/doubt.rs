@@ -4,7 +4,8 @@ use super::{Cause, Origin};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Kind of doubt about the effect of a tool that writes and was cut off: may it simply run again?
+/// Doubt about the effect of a tool that writes and was cut off; its variants say whether the tool may simply run
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Doubt {
@@ -27,8 +28,8 @@ impl fmt::Display for Doubt {
 impl Cause {
     /// Returns the failure of a tool that writes, with a doubt if the execution was cut off.
     ///
-    /// A tool that returns an error knows what it did. A tool that was cut off by a deadline, a panic or the end of its
-    /// process may have taken effect or not.
+    /// A tool that returns an error knows what it did. A tool that was cut off by a deadline, a panic or an
+    /// interruption may have taken effect or not.
     pub(crate) fn of_a_write(self, is_repeatable: bool) -> Self {
         if !self.is_cut_off() {
             return self;
@@ -40,7 +41,7 @@ impl Cause {
         self.but(|inner| inner.doubt = Some(doubt))
     }
 
-    /// Returns `true` if the execution was cut off: it timed out, panicked, or its process ended.
+    /// Returns `true` if the execution was cut off: it timed out, panicked, or was interrupted.
     pub(crate) fn is_cut_off(&self) -> bool {
         matches!(
             self.origin(),

@@ -21,7 +21,7 @@ pub(super) struct Approved {
     pub(super) at_most: Option<Risk>,
     /// Id of the request that was approved; `None` if no request was made.
     pub(super) request: Option<Arc<str>>,
-    /// Answer to the question of the call, if it asks one.
+    /// Answer to the question of the call; `None` if the call asks nothing.
     pub(super) answer: Option<Box<Answered>>,
 }
 
@@ -70,8 +70,8 @@ impl Call {
         }
     }
 
-    /// Takes the approval away from arguments that the approver gave, if it does not cover them: a person is asked
-    /// anew. Returns `true` if it took the approval away.
+    /// Takes the approval away from arguments that the approver gave, if the approval does not cover them: a person is
+    /// asked anew. Returns `true` if the approval was taken away.
     fn asks_anew(&mut self) -> bool {
         let risk = self.risk();
         let is_too_risky = |approved: &Approved| approved.at_most.is_some_and(|most| risk > most);
@@ -177,8 +177,8 @@ impl Call {
         self.denied(args, Cause::denied(wording::edit_misread(error)))
     }
 
-    /// Records that the arguments may not run. The model is told if they are its own. If they were a repair, the
-    /// failure that they were to repair is open again.
+    /// Records that the arguments may not run. If they are the model's own or the approver's, the call ends with this
+    /// error. If they are a repair, the failure that they were to repair is open again.
     fn denied(&mut self, args: Json, cause: Cause) -> After {
         let text = args.as_str().to_owned();
         let error = ToolError::Execution {
@@ -203,7 +203,8 @@ impl Call {
         self.approved.is_some()
     }
 
-    /// Returns the answer to the question of the call: the one that a person gave, else the default.
+    /// Returns the answer to the question of the call: the one that a person gave, or the default; `None` if there is
+    /// no answer yet, or the call asks nothing.
     pub(crate) fn answer(&self) -> Option<Json> {
         match self.approved.as_ref()?.answer.as_deref()? {
             Answered::Given(answer) | Answered::Default(answer) => Some(answer.clone()),
@@ -224,7 +225,8 @@ impl Call {
         })
     }
 
-    /// Returns the time at which the approver was first asked about the current arguments, while the decision is open.
+    /// Returns the time at which the approver was first asked about the current arguments; `None` unless the decision
+    /// is open.
     pub(crate) fn asked_at(&self) -> Option<Timestamp> {
         match self.stage {
             Stage::Approve { asked, .. } => asked,
@@ -232,7 +234,7 @@ impl Call {
         }
     }
 
-    /// Returns `true` if the current text is what the approver gave, and was not read yet.
+    /// Returns `true` if the approver gave the current text, and the text was not read yet.
     pub(crate) fn is_edited(&self) -> bool {
         self.edited.is_some()
     }
@@ -243,8 +245,8 @@ impl Call {
     }
 }
 
-/// Returns `true` if the reason for an approval concerns only these arguments, so that whoever gave them could not know
-/// it.
+/// Returns `true` if the reason for an approval concerns only these arguments, so that whoever gave the arguments could
+/// not know the reason.
 fn is_about_the_arguments(reason: &ApprovalReason) -> bool {
     matches!(reason, ApprovalReason::Repeated(_))
 }

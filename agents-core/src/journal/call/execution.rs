@@ -12,14 +12,16 @@ use crate::{
 use std::time::Duration;
 
 impl Call {
-    /// Returns `true` if each execution of the tool may have an effect of its own: it writes, and is not idempotent.
+    /// Returns `true` if each execution of the tool may have an effect of its own: the tool writes, is not idempotent,
+    /// and is no part of the run itself.
     pub(super) fn is_executed_once(&self) -> bool {
         let tool = self.tool.as_ref();
         tool.is_some_and(|tool| tool.writes && !tool.repeatable && !tool.goes_on)
     }
 
-    /// Returns what later calls have to know of an execution after a fact: that it began, ended, or what became of it.
-    /// `step` is what the fact meant for the execution, and `before` the number of executions before the fact.
+    /// Returns what later calls have to know of an execution after a fact: that the execution began or ended, and with
+    /// which outcome. `step` is what the fact meant for the execution, and `before` is the number of executions before
+    /// the fact.
     pub(super) fn execution_news(
         &self,
         step: Step,
@@ -106,16 +108,16 @@ impl Call {
         });
     }
 
-    /// Has an execution under way begin again as the same attempt, when a run that was put down goes on, whatever the tool does.
-    /// Is also called after the end of a process if the tool is a part of the run, as a delegate is.
+    /// Lets an execution under way begin again as the same attempt, whatever the tool does: when a run that was put
+    /// down goes on, or after the end of a process if the tool is a part of the run, as a delegate is.
     pub(crate) fn put_down(&mut self) {
         if let Stage::Running { args } = &self.stage {
             self.stage = Stage::Execute { args: args.clone() };
         }
     }
 
-    /// Returns the execution of the call with these arguments that is about to begin or under way, for a call that
-    /// comes after it.
+    /// Returns the execution of this call that is about to begin or under way, for a later call of this tool with these
+    /// arguments; `None` if this call is of another tool, has other arguments, or is at another stage.
     pub(crate) fn about_to_run(&self, tool: &str, args: &Json) -> Option<EarlierExecution> {
         let own = match &self.stage {
             Stage::Approve { args, .. }
@@ -146,7 +148,7 @@ impl Call {
         self.effects() == Effects::Writes && has_run
     }
 
-    /// Returns how many times the tool has run for this call.
+    /// Returns how many executions of this call have ended or were interrupted.
     pub(crate) fn executions(&self) -> u32 {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
     }
@@ -183,7 +185,7 @@ impl Call {
     }
 }
 
-/// Step of an execution that later equal calls have to know of.
+/// Change of an execution that later equal calls have to know of.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
     Began,

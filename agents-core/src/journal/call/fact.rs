@@ -36,7 +36,8 @@ pub(crate) enum CallFact {
     Decided {
         decided: ApprovalDecision,
         took: Duration,
-        /// Reason why the call was not approved, which its error has as a field; `None` if it was approved.
+        /// Reason why the call was not approved, for the field `reason` of the call's error; `None` if the call was
+        /// approved, or the approver asked for a change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<DenialReason>,
     },
@@ -47,7 +48,7 @@ pub(crate) enum CallFact {
     },
     /// The tool was not started after all: the run ended while its intent was being stored.
     Withdrawn,
-    /// The tool has run, or a limiter has held it back.
+    /// The tool has run, or a limiter has held the call back.
     Ended {
         result: Result<Json, Cause>,
         partial: bool,
@@ -111,7 +112,7 @@ pub(crate) struct Intent {
     pub(crate) tool: String,
     /// Idempotency key, by which services recognise the call.
     pub(crate) key: String,
-    /// Digest of the exact arguments, made with the key of the run.
+    /// Digest of the arguments in their canonical form, made with the key of the run if it has one.
     pub(crate) digest: Arc<str>,
     /// Name of the person or program that approved the execution, if the approver gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +154,7 @@ pub(crate) struct Called {
     /// Is `true` if the tool only gives the model a text that the agent knows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) knowledge: bool,
-    /// Is `true` if the tool is made for being asked the same again and again.
+    /// Is `true` if the tool is made for polling: identical calls are not counted as repeated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) polls: bool,
     /// Risk of calls of the tool: how much a mistake would cost.
@@ -216,10 +217,10 @@ pub(crate) struct Accepted {
     /// Is `true` if a person has to approve the arguments.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) approval: bool,
-    /// Reasons why a person has to approve the arguments.
+    /// Reasons why a person has to approve the arguments; empty if nobody has to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) reasons: Vec<ApprovalReason>,
-    /// Risk of the call, if its risk with these arguments differs from the tool's.
+    /// Risk of the call with these arguments, if it differs from the tool's risk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) risk: Option<Risk>,
     /// Origins of the known values among the arguments.
@@ -271,7 +272,7 @@ pub(crate) struct Doubt {
 /// Change of a call after a fact, of which subscribers are told.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// Reading the arguments has failed, with this error.
+    /// The arguments do not fit or may not run, or the execution failed, with this error.
     Failed(Box<ErrorRecord>),
     /// A repair agent gave arguments that had failed before, as the candidate with this index.
     Again(usize),

@@ -38,13 +38,14 @@ impl Call {
         self.id.as_ref()
     }
 
-    /// Returns the idempotency key of the call with the current arguments, by which services recognise the call.
+    /// Returns the idempotency key of the call with the current arguments, by which services recognise the call; `None`
+    /// until the call has an id.
     pub(crate) fn key(&self) -> Option<&Arc<str>> {
         self.key.as_ref().or(self.id.as_ref())
     }
 
-    /// Returns a digest of the tool, its version, the canonical input and the call's place in the run. It is the same
-    /// on any machine, whatever the order of keys and the white space.
+    /// Returns a digest of the tool, its version, the canonical input, and the place and the number of the call in the
+    /// run. The digest is the same on any machine, whatever the order of keys and the white space.
     pub(super) fn digest(&self, place: &impl fmt::Display) -> Arc<str> {
         let mut digest = hmac_sha256::Hash::new();
         digest.update(self.tool());

@@ -52,7 +52,8 @@ impl Call {
         self.failed_run = Some(Box::new(error));
     }
 
-    /// Returns `true` if the tool may run again after an interruption without a question, since that does no harm.
+    /// Returns `true` if the tool may run again after an interruption without asking what the execution did, since a
+    /// repetition does no harm.
     fn may_repeat(&self) -> bool {
         let retry = self.candidates.most_rounds();
         let is_bounded = retry.is_some_and(|most| self.rounds() >= most);

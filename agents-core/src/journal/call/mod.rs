@@ -78,10 +78,10 @@ pub(crate) struct Call {
     held_back: u32,
     /// Is `true` if the effect of an interrupted execution is not known.
     in_doubt: bool,
-    /// Arguments that the receipt shows if the call fails: the ones that ran last. `None` before any ran: then it shows
-    /// the model's own.
+    /// Arguments that the receipt shows if the call fails: those that ran last or, before any ran, the first that did
+    /// not fit. `None` if there are neither; the receipt then shows the model's own text.
     shown: Option<Json>,
-    /// Length of the wait before the next execution, as decided; `None` if there was none.
+    /// Total length of the waits since the last execution; `None` if the call has not waited.
     waited: Option<Duration>,
     /// Reasons why the current arguments need approval.
     pub(crate) reasons: Vec<ApprovalReason>,
@@ -120,7 +120,7 @@ pub(crate) struct Call {
     pub(crate) message: Option<String>,
     /// Receipt of the call; `None` until it is settled. Only the receipt and the message are read from then on.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
-    /// Time at which the call was taken up, in milliseconds since 1970.
+    /// Time at which the call was taken up; `None` before that.
     pub(crate) started: Option<Timestamp>,
     /// Ticket that the model has got in place of the result, if the call goes on in the background.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,8 +188,8 @@ pub(crate) enum Action {
     AskArms,
     AskFixer(RepairAgentRef),
     Climb(Box<Escalation>),
-    /// End the run as the call demands. This happens in a run that goes on, if the earlier process ended before it
-    /// could.
+    /// End the run as the call demands. This happens in a run that goes on, if the earlier process ended before the end
+    /// of the run was stored.
     End(Box<Stop>),
     /// Wait: the run is ending, and the call is not carried on.
     Wait,
@@ -240,7 +240,7 @@ impl Call {
         }
     }
 
-    /// Creates a call that has nothing more to do, in place of one that was closed.
+    /// Creates a call that needs no action, in place of a call that was closed.
     pub(crate) fn closed(seq: u32) -> Call {
         let call = ToolCall {
             id: String::new(),
@@ -253,7 +253,8 @@ impl Call {
         }
     }
 
-    /// Takes the message for the model, with the images and files of the output.
+    /// Takes the message for the model, with the images and files of the output; `None` before the call is settled, or
+    /// if the message was taken already.
     pub(crate) fn take_content(&mut self) -> Option<Content> {
         let text = self.message.take()?;
         let attached = std::mem::take(&mut self.attached).into_iter();
@@ -480,7 +481,7 @@ impl Call {
         }
     }
 
-    /// Returns the arguments that a receipt shows if the call fails: the ones that ran last, or the model's own.
+    /// Returns the arguments that a receipt shows if the call fails: those that ran last, or else the model's own.
     fn shown(&self) -> Json {
         let shown = self.shown.clone();
         shown.unwrap_or_else(|| Json::string(&self.call.arguments))

@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl Call {
-    /// Records that the arguments do not fit. If the model or a repair gave them, the arms are asked next.
+    /// Records that the arguments do not fit. If the approver gave them, the call is denied. A repair that cannot be
+    /// read was a failed try. In any other case, the arms are asked next.
     pub(super) fn misread(&mut self, refused: Refused) -> After {
         let Refused {
             error,
@@ -44,7 +45,7 @@ impl Call {
         After::news(news)
     }
 
-    /// Returns `true` if a fault at this path is another than the one that the repaired text was given for.
+    /// Returns `true` if a fault at this path is not the one for which the repaired text was given.
     fn is_elsewhere(&self, path: &str) -> bool {
         let before = self.candidates.at_hand().instead_of;
         let failed = before.and_then(|before| self.candidates.get(before).failed());
@@ -56,7 +57,8 @@ impl Call {
             && within.is_none_or(|rest| !matches!(rest.bytes().next(), None | Some(b'.' | b'[')))
     }
 
-    /// Records that the tool failed, or that a limiter held the call back, so that the arms are asked.
+    /// Records that the tool failed, or that a limiter held the call back. The arms are asked next, unless the tool has
+    /// ended the run or has handed an escalation over.
     pub(super) fn failed_to_run(&mut self, args: Json, mut cause: Cause) -> After {
         let text = args.as_str().to_owned();
         let handed = cause.hand_over();
@@ -101,7 +103,8 @@ impl Call {
         }
     }
 
-    /// Follows the plan that the arms gave. Without a plan, returns to the arguments that were tried before.
+    /// Follows the plan that the arms gave. Without a plan, returns to the arguments that were tried before, or settles
+    /// the call.
     pub(super) fn planned(&mut self, plan: Option<Plan>) -> After {
         match plan {
             Some(plan) => {
@@ -112,8 +115,8 @@ impl Call {
         }
     }
 
-    /// Returns to the arguments that were tried before, because no step of a plan is left for the current failure;
-    /// without any, settles the call.
+    /// Returns to the arguments that were tried before, because no step of a plan is left for the current failure. If
+    /// there are no such arguments, settles the call.
     pub(super) fn go_back(&mut self) -> After {
         match self.candidates.go_back() {
             true => self.recover(),
@@ -218,7 +221,8 @@ impl Call {
         self.stage = Stage::Climb { escalation };
     }
 
-    /// Adds the remark with which another model takes over from the one whose call was escalated.
+    /// Settles the call with the escalation as its error, and a remark for the model that takes over from the one that
+    /// made the call.
     pub(super) fn taken_over(&mut self, raised: Escalation) {
         let remark = match self.is_in_doubt() {
             true => wording::TAKEN_OVER_IN_DOUBT,

@@ -14,7 +14,8 @@ impl Call {
         }
     }
 
-    /// Settles the call with an error. Its receipt shows the arguments that ran, or else the ones that the model sent.
+    /// Settles the call with an error. The receipt shows the arguments that ran last, or else those that the model
+    /// sent.
     pub(super) fn settle_with(&mut self, mut error: ToolError) {
         self.candidates.go_back_to_own();
         if let Some(failed) = self.failed_run.take() {
@@ -36,7 +37,7 @@ impl Call {
         };
     }
 
-    /// Ends the call with an error before its arguments are read.
+    /// Ends the call with an error, since it may not be made. The receipt shows the arguments as the model sent them.
     pub(super) fn refuse(&mut self, error: ToolError) -> After {
         if self.is_running() {
             self.was_cut_off(wording::INTERRUPTED, 0);
@@ -69,11 +70,11 @@ impl Call {
         self.stage = Stage::Done { input, result };
     }
 
-    /// Ends a call that is not settled, since the work that it is a part of ends for this reason.
+    /// Ends a call that is not settled, since the work around it ends for this reason.
     ///
-    /// If the tool itself ended that work, the result is the tool's output. Otherwise it is the failure that was being
-    /// handled, or an error that says that the call was cut off or left undone. `calls` is the number of calls that
-    /// were made within it.
+    /// If the tool itself ended that work, the result is the tool's output. Otherwise the result is the failure that
+    /// was being handled, or an error that says that the call was cut off or left undone. `calls` is the number of
+    /// calls that were made within this call.
     pub(super) fn abandon(&mut self, why: &str, calls: usize) {
         if self.result().is_some() {
             return;
@@ -101,7 +102,7 @@ impl Call {
         }
     }
 
-    /// Returns the error of a call that ends without a result, since the run ends.
+    /// Returns the error of a call that ends without a result, since the work around it ends.
     fn error_at_the_end(&self, why: &str, calls: usize) -> ToolError {
         let why = match &self.stage {
             Stage::Arms | Stage::Repair(_) | Stage::EndsRun => {
@@ -140,8 +141,8 @@ impl Call {
         }
     }
 
-    /// Adds a remark about an execution that may have taken effect, if the reported error does not tell of it. A later
-    /// execution that succeeded has settled the question.
+    /// Adds a remark about an execution that may have taken effect, if the reported error does not tell of this
+    /// execution. A call that has succeeded needs no such remark.
     pub(super) fn tell_of_effects(&mut self) {
         let Some(Err(told)) = self.result() else {
             return;

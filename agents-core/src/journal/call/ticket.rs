@@ -24,7 +24,7 @@ impl Call {
         self.is_in_background() && self.receipt.is_none()
     }
 
-    /// Returns `true` if the agent's answer waits for the call.
+    /// Returns `true` if the agent's answer has to wait for the end of the call.
     pub(crate) fn holds_up_the_answer(&self) -> bool {
         let ticket = self.ticket.filter(|ticket| !ticket.until_answer);
         ticket.is_some() && self.receipt.is_none()

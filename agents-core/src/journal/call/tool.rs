@@ -9,7 +9,7 @@ use crate::{
 use serde_json::Value;
 
 impl Call {
-    /// Returns the tool's own name, as receipts have it; the model may know the tool by another.
+    /// Returns the tool's own name, as receipts have it. The model may know the tool by another name.
     pub(crate) fn tool(&self) -> &str {
         let own_name = self.tool.as_ref().and_then(|tool| tool.own_name.as_deref());
         own_name.unwrap_or(&self.call.name)
@@ -58,12 +58,12 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.irreversible)
     }
 
-    /// Returns the form of the answers, if the tool asks people a question.
+    /// Returns the form of the answers; `None` unless the tool asks people a question.
     pub(super) fn answers(&self) -> Option<&AnswerForm> {
         self.tool.as_ref()?.answers.as_deref()
     }
 
-    /// Returns the question that the call asks with these arguments, if it asks one.
+    /// Returns the question that the call asks with these arguments; `None` unless its tool asks people a question.
     pub(crate) fn question(&self, args: &Json) -> Option<Box<Question>> {
         let form = self.answers()?.clone();
         let args = args.to_value().unwrap_or_default();
@@ -76,15 +76,14 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.has_undo)
     }
 
-    /// Returns in words what the call would do with these arguments; `None` if the tool does not say it.
+    /// Returns in words what the call would do with these arguments; `None` if the tool has no such description.
     pub(crate) fn effect_in_words(&self, args: &Json) -> Option<String> {
         let effect = self.tool.as_ref()?.effect.as_ref()?;
         let args = args.to_value().ok()?;
         Some(filled(effect, &args))
     }
 
-    /// Returns `true` if the call's tool is made for asking again and again, so that equal calls do not count as
-    /// repeated.
+    /// Returns `true` if the call's tool is made for polling, so that identical calls are not counted as repeated.
     pub(crate) fn polls(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.polls)
     }
@@ -128,8 +127,8 @@ pub(super) fn filled(text: &str, args: &Value) -> String {
     filled + &rest.replace("}}", "}")
 }
 
-/// Returns the argument of this name, or the field of an argument at this path, such as `to.city`; `None` if it is not
-/// there.
+/// Returns the argument of this name, or the field of an argument at this path, such as `to.city`; `None` if there is
+/// no such argument.
 fn named<'a>(name: &str, args: &'a Value) -> Option<&'a Value> {
     let within = || {
         name.split('.')

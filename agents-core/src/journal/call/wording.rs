@@ -35,7 +35,7 @@ pub(super) fn to_be_asked_otherwise(note: &str) -> String {
 
 // ---- calls in the background ----
 
-/// Result of a call that goes on in the background: its ticket.
+/// Text that the model gets in place of the result of a call in the background: the name of the ticket, and what to do.
 pub(super) fn ticket(name: &str, until_answer: bool) -> String {
     let end = match until_answer {
         true => "It is cancelled when you give your answer.",
@@ -71,7 +71,7 @@ pub(super) const TAKEN_OVER: &str = "you take over from the model that failed he
 /// that must not happen twice.
 pub(super) const TAKEN_OVER_IN_DOUBT: &str = "you take over from the model that failed here: the tool has run, and may have taken effect though it failed, so find that out before making the call again";
 
-/// Remark for a model whose call an arm would have changed, if it had not run already.
+/// Remark for a model whose call an arm would have changed, if the tool had not run already.
 pub(super) const WITHHELD: &str =
     "it was not run again with other arguments, since that could have done it twice";
 
@@ -101,7 +101,7 @@ pub(super) fn undecided(why: &str) -> String {
 }
 
 /// Text of the error of an execution that was begun and did not end; `calls` is the number of calls that were made
-/// within it.
+/// within the execution.
 pub(super) fn cut_off(why: &str, calls: usize, writes: bool) -> String {
     let known = match calls {
         0 if writes => ", and whether it took effect is not known".to_owned(),

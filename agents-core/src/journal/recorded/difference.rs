@@ -11,8 +11,8 @@ use crate::{
 use serde_json::Value;
 use std::{cmp::Reverse, fmt};
 
-/// First thing that a run did otherwise than the recorded run: mostly a request that was not recorded, with the recorded
-/// request that is most similar.
+/// First point at which a run departs from the recorded run: mostly a request that was not recorded, compared with the
+/// most similar recorded request.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -35,7 +35,7 @@ use std::{cmp::Reverse, fmt};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Place in the run: of the agent's turn, or of the call.
+    /// Place in the new run: that of an agent's turn or of a call; empty if the run as a whole differs.
     pub place: String,
     /// Number of the message that differs, from 1; `None` if something else differs, such as the tools.
     pub message: Option<usize>,
@@ -43,9 +43,10 @@ pub struct Difference {
     /// [`Entry::seq`](crate::journal::Entry::seq) has it; `None` if the recording breaks off there, or has no more
     /// replies.
     pub fact: Option<u64>,
-    /// Recorded text, from shortly before the difference.
+    /// Recorded text, from shortly before the difference, at most 80 characters; empty if no texts are compared.
     pub recorded: String,
-    /// Text of the new request, from shortly before the difference.
+    /// Text of the new run in its place, from shortly before the difference, at most 80 characters; empty if no texts
+    /// are compared.
     pub now: String,
     what: What,
 }
@@ -173,7 +174,8 @@ impl Difference {
     }
 }
 
-/// Returns a message as text, for a comparison; a model's message as JSON, since its text alone may not tell two apart.
+/// Returns a message as text, for a comparison. A model's message is returned as JSON, since the texts of two different
+/// messages may be equal.
 fn said(message: &Message) -> String {
     match message {
         Message::Assistant { .. } => {
@@ -183,7 +185,7 @@ fn said(message: &Message) -> String {
     }
 }
 
-/// Says which of the tools differ in two lists of declarations.
+/// Returns in words which of the tools differ in two lists of declarations.
 fn changed_tools(then: &str, now: &str) -> Vec<String> {
     let named = |text: &str| -> Vec<(String, Value)> {
         let all: Vec<Value> = serde_json::from_str(text).unwrap_or_default();

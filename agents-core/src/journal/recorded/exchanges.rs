@@ -12,17 +12,17 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub(super) struct Exchanges {
     pub(super) requests: Vec<RecordedRequest>,
-    /// Conversations; messages are only added to them. One that was shortened is another one.
+    /// Conversations, to which messages are only added. A shortened conversation is a new one.
     talks: Vec<Vec<Message>>,
     /// Index of the conversation that each agent is in at present, by the agent's path.
     going: BTreeMap<String, usize>,
-    /// Index of the request at each path that is not answered yet.
+    /// Index of the request that is not answered yet, by the path of its agent.
     open: BTreeMap<String, usize>,
     /// Numbers of the facts that began the conversations, by the paths of their agents.
     begun: BTreeMap<String, u64>,
     /// Numbers of the facts that made the offers, by the run and the number of the offer in it.
     offered: BTreeMap<(u32, usize), u64>,
-    /// Is `true` if the run came to an end of its own.
+    /// Is `true` if the run ended with an answer or a failure, and was not stopped.
     pub(super) has_ended: bool,
     /// Time of the last fact.
     pub(super) last: Option<Timestamp>,
@@ -32,15 +32,15 @@ pub(super) struct Exchanges {
 pub(super) struct RecordedRequest {
     /// Path of the place and the turn in which the model was asked.
     pub(super) place: String,
-    /// Number and time of the fact that the model was asked.
+    /// Number of the fact that the model was asked; `at` is its time.
     pub(super) fact: u64,
     pub(super) at: Timestamp,
-    /// Number of the fact that began the conversation, and of the one that made the offer.
+    /// Number of the fact that began the conversation; `offered` is that of the fact that made the offer.
     begun: u64,
     pub(super) offered: u64,
     /// Path of the agent that asked the model.
     path: String,
-    /// Index of the request's conversation, and how many of its messages the request had.
+    /// Index of the request's conversation; `messages` is the number of its messages that the request had.
     talk: usize,
     messages: usize,
     pub(super) offer: Option<Offer>,
@@ -87,7 +87,8 @@ impl Exchanges {
         }
     }
 
-    /// Adds the last messages of each run after the last entry, and records whether the outermost run has ended.
+    /// Adds the last messages of each run after the last entry, and records whether the outermost run ended with an
+    /// answer or a failure.
     pub(super) fn end(&mut self, runs: &[Stored]) {
         let finished = runs.first().and_then(|run| run.state.finished.as_ref());
         self.has_ended = matches!(
@@ -180,14 +181,14 @@ impl Exchanges {
         &self.talks[asked.talk][..asked.messages]
     }
 
-    /// Returns the last conversation of the agent at this path; empty if there is none.
+    /// Returns the last conversation of the agent at this path; empty if the agent has had no conversation.
     pub(super) fn of(&self, path: &str) -> &[Message] {
         let talk = self.going.get(path);
         talk.map_or(&[], |talk| &self.talks[*talk])
     }
 
-    /// Returns the tools that were last offered to the model of the agent at this path, in a request without an answer
-    /// format.
+    /// Returns the last offer to the model of the agent at this path without an answer format, or else the last offer.
+    /// `None` if the agent made no request.
     pub(super) fn offer(&self, path: &str) -> Option<&Offer> {
         let mut asked = self.requests.iter().rev();
         let of_path = |asked: &&RecordedRequest| asked.path == path;

@@ -38,7 +38,7 @@ use std::{fmt, sync::Arc};
 /// | | |
 /// |-|-|
 /// | what happened | [`outcome`](Recorded::outcome), [`receipts`](Recorded::receipts), [`prompt`](Recorded::prompt), [`messages`](Recorded::messages), [`tools`](Recorded::tools) |
-/// | what it needs in order to go on | [`open_calls`](Recorded::open_calls), [`answer_digest`](Recorded::answer_digest), [`policies`](Recorded::policies) |
+/// | what the run needs in order to go on | [`open_calls`](Recorded::open_calls), [`answer_digest`](Recorded::answer_digest), [`policies`](Recorded::policies) |
 /// | test your code on recorded replies | `agent.run(..).model(recorded.model())`: see [`model`](Recorded::model) |
 /// | what the code of today does otherwise | `agent.run(..).replay(&recorded)`: see [`Run::replay`](crate::agent::Run::replay) |
 /// | what would have happened | `agent.run(..).journal(recorded.what_if()..journal()?)`: see [`what_if`](Recorded::what_if) |
@@ -70,9 +70,9 @@ use std::{fmt, sync::Arc};
 /// ```
 pub struct Recorded {
     entries: Vec<Entry>,
-    /// Entries in which the names of secrets stand in place of references.
+    /// Entries of the journal, with the names of secrets in place of references.
     seen: Vec<Entry>,
-    /// State of the stored run, and of the runs of their own within it.
+    /// Stored run, and the runs nested in it, each with its state.
     runs: Vec<Stored>,
     exchanges: Arc<Exchanges>,
     outside: Arc<Outside>,
@@ -82,7 +82,8 @@ impl Recorded {
     /// Reads the entries of a journal.
     ///
     /// # Errors
-    /// When the entries are those of no run, or do not follow from each other; the message names the entry.
+    /// When there are no entries, or an entry cannot be read or does not follow from those before it; the message names
+    /// the entry.
     pub fn of(entries: Vec<Entry>) -> Result<Recorded, JournalError> {
         let seen = with_names(&entries)?;
         let mut exchanges = Exchanges::default();
@@ -133,7 +134,8 @@ impl Recorded {
         self.started().input.to()
     }
 
-    /// Returns the prompt of the agent that was run; `None` if the agent has not begun, or no model drives it.
+    /// Returns the prompt of the agent that was run; `None` if the prompt is empty, the agent has not begun, or no
+    /// model drives the agent.
     pub fn prompt(&self) -> Option<&str> {
         match self.exchanges.of("").first()? {
             Message::System { content } => Some(content),
@@ -141,7 +143,8 @@ impl Recorded {
         }
     }
 
-    /// Returns the conversation of the agent that was run, tool calls and their results included.
+    /// Returns the last conversation of the agent that was run, with its prompt, its tool calls and their results;
+    /// empty if no model drives the agent.
     pub fn messages(&self) -> &[Message] {
         self.exchanges.of("")
     }
@@ -153,7 +156,7 @@ impl Recorded {
     }
 
     /// Returns the events of the run, in order. They are the events that subscribers got, without the pieces of
-    /// streamed text.
+    /// streamed text. Events of nested runs are left out.
     ///
     /// The events are numbered anew, from 1. A run that went on in another process has one more
     /// [`RunStarted`](crate::run::EventKind::RunStarted) for each time.
@@ -184,18 +187,20 @@ impl Recorded {
         events
     }
 
-    /// Returns the receipts of all calls that are settled, in the order in which the models asked.
+    /// Returns the receipts of the run's calls, in the order in which the models asked; the receipts of an agent's work
+    /// follow that of the call that started it. The receipts of one reply are missing until each of its calls is
+    /// settled or in the background. Calls of nested runs are left out.
     pub fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
         self.runs[0].state.receipts(0)
     }
 
-    /// Returns the tokens and requests that the run has used so far.
+    /// Returns the tokens and requests that the run and its nested runs have used so far.
     pub fn usage(&self) -> Usage {
         self.runs[0].state.usage
     }
 
-    /// Returns what the run has cost so far, by the [prices](crate::agent::Run::price) given; `None` if a model that was
-    /// asked has no price.
+    /// Returns the cost of the run so far, as the models reported it or the [prices](crate::agent::Run::price) of the
+    /// run gave it; `None` if the cost of a request is not known.
     pub fn cost(&self) -> Option<Cost> {
         self.runs[0].state.place(0).paid.total()
     }
@@ -217,28 +222,28 @@ impl Recorded {
 
     /// Returns a model that answers with the recorded replies.
     ///
-    /// Each reply is given once, to the request that has the same messages, tools and answer format as the one that it
+    /// Each reply is given once, to a request with the same messages, tools and answer format as the request that it
     /// answered. The name of the model may differ. A request that was not made in the recorded run ends the run with
-    /// [`ErrorKind::Replay`](crate::ErrorKind::Replay), which names the first difference. Tools, arms, guards and
-    /// approvers work as in any run.
+    /// [`ErrorKind::Replay`](crate::ErrorKind::Replay); the message of the error names the first difference. Tools,
+    /// arms, policies and approvers work as in any run.
     ///
-    /// In a run of several agents, [`override_model`](crate::agent::Run::override_model) puts it in the place of every
-    /// model.
+    /// In a run of several agents, [`override_model`](crate::agent::Run::override_model) puts the recorded model in the
+    /// place of every model.
     pub fn model(&self) -> RecordedModel {
         RecordedModel::new(self.exchanges.clone())
     }
 
-    /// Returns what the engine gives again in a replay, with the model of the replay.
+    /// Returns the replay of this run for the engine, with the model that answers in it.
     pub(crate) fn replayed(&self, model: RecordedModel) -> Replay {
         Replay::new(self, model)
     }
 
-    /// Returns the difference of a replay that does not start.
+    /// Returns the difference for a replay whose run does not start, with this error.
     pub(crate) fn does_not_start(&self, error: &Error) -> Difference {
         Difference::at(1, "", wording::does_not_start(&format_args!("{error:#}")))
     }
 
-    /// Checks that an agent of this name was run.
+    /// Checks that the recorded run is one of the agent with this name.
     pub(crate) fn is_of(&self, agent: &str) -> Result<(), Difference> {
         match self.agent() == agent {
             true => Ok(()),
@@ -250,12 +255,13 @@ impl Recorded {
         }
     }
 
-    /// Starts a variation of the run, in which a result or a decision is changed and its consequences are left out.
+    /// Starts a variation of the run, in which results of calls or decisions of arms are changed, and the recorded
+    /// consequences are left out.
     pub fn what_if(&self) -> WhatIf<'_> {
         WhatIf::new(self)
     }
 
-    /// Returns the fact of each entry that can be read, with the entry.
+    /// Returns each entry whose fact can be read, with the fact.
     fn facts(&self) -> impl Iterator<Item = (&Entry, Fact)> {
         let fact = |entry: &Entry| entry.fact.to().ok();
         self.entries

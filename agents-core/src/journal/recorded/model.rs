@@ -65,7 +65,7 @@ impl RecordedModel {
         }))
     }
 
-    /// Returns the number of recorded replies that no request has got yet.
+    /// Returns the number of recorded replies and errors that no request has got yet.
     pub fn left(&self) -> usize {
         let used = lock(&self.0.used);
         let left = self.0.exchanges.left(&used);
@@ -73,8 +73,8 @@ impl RecordedModel {
             .count()
     }
 
-    /// Returns how the first request that was not recorded differs from the recording; `None` if there was no such
-    /// request.
+    /// Returns the difference of the first request that was not recorded, or that was not answered in the recording;
+    /// `None` if there was no such request.
     pub fn difference(&self) -> Option<Difference> {
         lock(&self.0.difference).clone()
     }
@@ -115,7 +115,8 @@ impl RecordedModel {
         lock(&self.0.difference).get_or_insert(difference);
     }
 
-    /// Returns the difference of a run that did not make a request of the recorded agent itself.
+    /// Returns the difference of a run that did not make a request which the recorded agent itself made; `None` if no
+    /// such request is left.
     pub(super) fn not_made(&self) -> Option<Difference> {
         let used = lock(&self.0.used);
         let (index, asked) = self.0.exchanges.not_made(&used)?;
@@ -200,7 +201,7 @@ impl fmt::Debug for RecordedModel {
     }
 }
 
-/// Returns the conversation of a request with the names of secrets in their place, as a recording has it.
+/// Returns the conversation of a request with names in the place of secrets, as a recording has it.
 fn seen<'a>(request: &Request<'a>) -> Cow<'a, [Message]> {
     match request.masker() {
         Some(masker) => {

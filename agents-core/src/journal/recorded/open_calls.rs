@@ -36,14 +36,15 @@ pub struct OpenCall {
     pub tool: String,
     /// Version of the tool; `None` if the agent had no such tool.
     pub version: Option<String>,
-    /// Is `true` if the [profile of the agent](crate::Agent::profile) that was run lists the tool, so that its code can
-    /// be checked for it. A profile does not list the tools of agents that run in the body of a tool or repair
-    /// something.
+    /// Is `true` if the [profile](crate::Agent::profile) of the agent that was run should list the tool, so that the
+    /// code can be checked for the tool before the run goes on. A profile does not list the tools of agents that run in
+    /// the body of a tool, or that repair a call or an answer.
     pub is_declared: bool,
 }
 
 impl Recorded {
-    /// Returns the calls that were begun and are not settled; none if the run is over.
+    /// Returns the calls that were begun and are not settled, those of nested runs included; an empty list if the run
+    /// has ended.
     pub fn open_calls(&self) -> Vec<OpenCall> {
         let mut open = Vec::new();
         for (nth, stored) in self.runs.iter().enumerate() {
@@ -65,8 +66,8 @@ impl Recorded {
         open
     }
 
-    /// Returns the names of the models that agents went on with after an escalation, and which they need in order to go
-    /// on; none if the run is over.
+    /// Returns the ids of the models that handlers gave to agents after escalations, and that these agents need in
+    /// order to go on; an empty set if the run has ended.
     pub fn given_models(&self) -> BTreeSet<&str> {
         let is_over = self.runs[0].state.finished.is_some();
         let open = self
@@ -86,7 +87,7 @@ impl Recorded {
         self.started().terms.answer.as_deref()
     }
 
-    /// Returns the names of the policies of the run, which it needs in order to go on.
+    /// Returns the names of the policies of the run, which the run needs in order to go on.
     pub fn policies(&self) -> &[String] {
         &self.started().terms.policies
     }

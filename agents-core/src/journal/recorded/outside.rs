@@ -29,7 +29,7 @@ pub(super) struct Outside {
     pub(super) calls: BTreeMap<String, TakenUp>,
     /// Times at which the work of calls was dropped, by the paths of the calls.
     pub(super) dropped: BTreeMap<String, Timestamp>,
-    /// Calls whose results agents were told as messages, since they were in the background, in the order of the telling.
+    /// Calls in the background whose results agents were told, in the order in which they were told.
     pub(super) told: Vec<Told>,
     /// Instructions of people to the agent that was run, each with the turn before which that agent was told it.
     pub(super) instructions: Vec<(u32, Instruction)>,
@@ -39,10 +39,10 @@ pub(super) struct Outside {
 
 /// Recorded call.
 pub(super) struct TakenUp {
-    /// Number and time of the fact that the call was taken up.
+    /// Number of the fact that the call was taken up; `at` is its time.
     pub(super) fact: u64,
     pub(super) at: Timestamp,
-    /// Is `true` if the call came to its own end.
+    /// Is `true` if the call got its receipt, and its work was not dropped.
     pub(super) is_settled: bool,
 }
 
@@ -75,7 +75,7 @@ impl Doing {
 pub(super) struct Execution {
     pub(super) call: Doing,
     pub(super) approved: bool,
-    /// Number and time of the fact with which it began.
+    /// Number of the fact with which the execution began; `at` is its time.
     pub(super) fact: u64,
     pub(super) at: Timestamp,
     /// Is `true` if the tool began to run, and was not served from a cache or held back.
@@ -88,17 +88,17 @@ pub(super) struct Execution {
 pub(super) struct Told {
     /// Path of the call.
     pub(super) path: String,
-    /// Path of the agent, and its place in the run of this number.
+    /// Path of the agent that was told; `place` is the number of its run, and its place there.
     pub(super) agent: String,
     place: (u32, PlaceId),
-    /// Number of the agent's turn before which it was told.
+    /// Number of the agent's turn before which the agent was told.
     pub(super) turn: u32,
 }
 
 /// Recorded question to an approver.
 pub(super) struct Question {
     pub(super) call: Doing,
-    /// Number and time of the fact that it was asked.
+    /// Number of the fact that the question was asked; `at` is its time.
     pub(super) fact: u64,
     pub(super) at: Timestamp,
     pub(super) decided: Option<ApprovalDecision>,
@@ -245,7 +245,8 @@ impl Outside {
         self.undecided(path).is_some()
     }
 
-    /// Returns the number of the fact that a person was asked about this call, and has not decided.
+    /// Returns the number of the fact that an approver was asked about this call; `None` if no question about it is
+    /// open.
     pub(super) fn undecided(&self, path: &str) -> Option<u64> {
         let mut asked = self.questions.iter();
         let open = asked.find(|one| one.call.path == path && one.decided.is_none());
@@ -282,8 +283,8 @@ impl Outside {
     }
 }
 
-/// Returns `true` if a replay gives the results of such a tool again. A tool without effects is a function, and runs; so
-/// does what is a part of the run itself.
+/// Returns `true` if a replay gives the results of a tool with these effects again. A tool without effects runs in a
+/// replay, and so does a tool that is a part of the run itself (`goes_on`).
 pub(crate) fn is_given_again(effects: Effects, goes_on: bool) -> bool {
     effects != Effects::None && !goes_on
 }

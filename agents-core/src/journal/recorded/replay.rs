@@ -21,17 +21,17 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Time for which dropped work is waited for beyond that of the recorded run.
+/// Time for which a replay waits for dropped work beyond the time of the recorded run.
 const MORE: Duration = Duration::from_secs(10);
 
-/// Longest time for which dropped work is waited for: a recorded run may have waited for people for days.
+/// Longest time for which a replay waits for dropped work: a recorded run may have waited for people for days.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 
 /// Replay of a recorded run, for its engine.
 pub(crate) struct Replay {
     outside: Arc<Outside>,
     model: RecordedModel,
-    /// Is `true` if the recorded run came to an end of its own.
+    /// Is `true` if the recorded run ended with an answer or a failure, and was not stopped.
     has_ended: bool,
     used: Mutex<Used>,
     /// Is notified when an agent goes on to its next action.
@@ -53,21 +53,21 @@ struct Used {
 pub(crate) struct Executed {
     /// Is `true` if the tool began to run.
     pub(crate) has_begun: bool,
-    /// Images, files and tables that it returned.
+    /// Images, files and tables that the tool returned.
     pub(crate) attached: Option<Vec<Attached>>,
-    /// Fact with which it ended.
+    /// Fact with which the execution ended, or how the recorded run dropped it.
     pub(crate) end: Result<CallFact, Dropped>,
 }
 
 /// Work that the recorded run dropped before it had ended.
 pub(crate) struct Dropped {
-    /// Time for which it is waited for. The recorded run has dropped it by then.
+    /// Time for which the replay waits for the end of the work. The recorded run had dropped the work by then.
     pub(crate) patience: Duration,
-    /// Difference of a run that does not drop it.
+    /// Difference of a run that does not drop the work.
     kept: Difference,
 }
 
-/// Returns the time for which work is waited for that the recorded run began and dropped at these times.
+/// Returns the time for which a replay waits for work that the recorded run began and dropped at these times.
 pub(super) fn patience(begun: Timestamp, dropped: Timestamp) -> Duration {
     LONGEST.min(dropped.since(begun) + MORE)
 }
@@ -88,9 +88,9 @@ impl Replay {
         self.went_on.notify_waiters();
     }
 
-    /// Waits until a call in the background may end: until its agent has come to the turn before which it was told the
-    /// result, and was told the results before that one. `so_far` returns the number of turns that the agent has taken,
-    /// and the paths of its calls that have not ended.
+    /// Waits until a call in the background may end: its agent has come to the turn before which the recorded agent was
+    /// told the result, and has been told the results that came earlier. `so_far` returns the number of turns that the
+    /// agent has taken, and the paths of its calls that have not ended.
     pub(crate) async fn may_end(&self, path: &str, so_far: impl Fn() -> (u32, Vec<String>)) {
         loop {
             let went_on = self.went_on.notified();
@@ -102,8 +102,8 @@ impl Replay {
         }
     }
 
-    /// Marks the call in the background as ended if its agent, which has taken this many turns, was told its result next.
-    /// Returns `false` if other turns come first, or the results of other calls that are open.
+    /// Marks the call in the background as ended if its result is what the agent, which has taken this many turns, was
+    /// told next. Returns `false` if other turns come first, or the results of other open calls.
     fn ends_now(&self, path: &str, turns: u32, open: &[String]) -> bool {
         let mut used = self.used();
         let left = self.outside.told.iter().enumerate();
@@ -248,12 +248,12 @@ impl Replay {
         Some(plan.clone())
     }
 
-    /// Returns the list of tools that a source gave to the agent at this path.
+    /// Returns the list of tools that a source gave to the agent at this path; `None` if no list was recorded.
     pub(crate) fn listed(&self, path: String, from: &str) -> Option<Arc<[RemoteTool]>> {
         self.outside.lists.get(&(path, from.into())).cloned()
     }
 
-    /// Returns where the whole output of a call was kept, if it was.
+    /// Returns the attachment with the whole output of a call; `None` if the recorded run did not store the output.
     pub(crate) fn kept(&self, path: &str) -> Option<Attachment> {
         self.outside.kept.get(path).cloned()
     }
@@ -335,7 +335,8 @@ impl Replay {
         }
     }
 
-    /// Returns the time at which the work of this call was dropped, if the run went on without it.
+    /// Returns the time at which the work of this call was dropped; `None` if the work was not dropped, or the recorded
+    /// run was stopped.
     fn dropped_at(&self, path: &str) -> Option<Timestamp> {
         let at = self.outside.dropped.get(path);
         at.copied().filter(|_| self.has_ended)
@@ -386,7 +387,8 @@ fn other_arguments(then: &Doing, now: &Doing, fact: u64) -> Difference {
     })
 }
 
-/// Returns the index of the first one left of this call: the one in the same place, or else another.
+/// Returns the index of the first record of a call with the same tool and arguments that is not used: one in the same
+/// place, or else one in another. `None` if no such record is left.
 fn nearest<T>(
     all: &[T],
     used: &BTreeSet<usize>,

@@ -12,12 +12,12 @@ use serde::Serialize;
 use std::{collections::BTreeMap, fmt};
 
 /// Variation of a recorded run, created by [`Recorded::what_if`]. It shows how the run goes on if a call has another
-/// result.
+/// result, or the arms decide otherwise.
 ///
 /// [`journal`](WhatIf::journal) creates a journal that breaks off at the change. Calls of the same reply that do not
-/// depend on it stay as they were. A run with that journal goes on from there. Arms are asked and tools run as in any
-/// run, so set `.policy(read_only())` if nothing may be written. With the recorded replies as its model, the run ends
-/// at the first request that differs; with a live model, it goes on.
+/// depend on the change stay as they were. A run with that journal goes on from there. Arms are asked and tools run as
+/// in any run, so set `.policy(read_only())` if nothing may be written. With the recorded replies as its model, the run
+/// ends at the first request that differs; with a live model, it goes on.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -51,8 +51,8 @@ use std::{collections::BTreeMap, fmt};
 pub struct WhatIf<'a> {
     recorded: &'a Recorded,
     changes: Vec<(RecordedCall, Change)>,
-    /// Reason why a change is not possible, which creating the journal returns as its error; `None` if all are
-    /// possible.
+    /// Reason why a change is not possible, which [`journal`](WhatIf::journal) returns as an error; `None` if no reason
+    /// is known.
     fault: Option<String>,
 }
 
@@ -240,7 +240,7 @@ impl<'a> WhatIf<'a> {
     }
 }
 
-/// Returns the path of a recorded call that has its receipt; the error says that there is no such call.
+/// Returns the path of a recorded call that has a receipt; the error says that there is no such call.
 fn path_of(recorded: &Recorded, call: &RecordedCall) -> Result<String, JournalError> {
     let receipts = recorded.receipts();
     let receipt = match call {
@@ -413,8 +413,8 @@ fn number_of(fact: &mut Fact) -> Option<&mut u64> {
     }
 }
 
-/// Returns `true` if one path of a run equals another, or lies within it. Places within a call have its path, a point
-/// and the attempt.
+/// Returns `true` if `path` equals `outer`, or lies within it. The path of a place within a call is the path of the
+/// call, a point and the round.
 fn is_within(path: &str, outer: &str) -> bool {
     path.strip_prefix(outer)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))

@@ -31,7 +31,7 @@ pub(super) fn message_added(request: usize, message: usize, now: &str) -> String
     )
 }
 
-/// `tools` says of each tool what is different.
+/// Text of a difference in the offered tools; `tools` says of each tool what is different.
 pub(super) fn other_tools(request: usize, tools: &[String]) -> String {
     let which = match tools {
         [] => "their order differs".to_owned(),
