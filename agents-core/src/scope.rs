@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 pub struct Scope {
     /// Id of the organisation, which is the tenant.
     pub org_id: String,
-    /// Id of the workspace within the organisation; `None` if the run works for no particular one.
+    /// Id of the workspace within the organisation; `None` if the run works for no particular workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain_id: Option<String>,
-    /// Id of the user within the organisation; `None` if the run works for no particular one.
+    /// Id of the user within the organisation; `None` if the run works for no particular user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// Bounded context (in the sense of domain-driven design) that the request comes from; `None` if it was not given.
