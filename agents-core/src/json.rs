@@ -58,7 +58,8 @@ impl Json {
         serde_json::from_str(self.as_str())
     }
 
-    /// Parses into a tree of values. Integers beyond 64 bits become floats there, so values are kept as text.
+    /// Parses into a tree of values. In the tree, integers beyond 64 bits become floats; the text of the `Json` keeps
+    /// them.
     ///
     /// # Errors
     /// When a number is too large even for a float (`1e999`), or brackets nest deeper than 127 levels.
@@ -110,7 +111,7 @@ impl fmt::Debug for Json {
 }
 
 /// Returns JSON with sorted keys and no white space, so that equal values have equal texts. Numbers keep their digits,
-/// so that two integers beyond 2^53 do not become one; `1.0` and `1` stay two inputs.
+/// so that two integers beyond 2^53 do not become one; `1.0` and `1` stay different.
 pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     if is_canonical(json) {
         return Cow::Borrowed(json);

@@ -252,7 +252,8 @@ pub mod doubts {
     pub use crate::tool::{done, not_done, unknown};
 }
 
-/// Tool that is asked about the effect of an interrupted execution: one that writes and is not idempotent.
+/// Tool that is asked about the effect of an interrupted execution: one that writes, and is not idempotent or is so
+/// only for a time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is never asked what became of an interrupted execution",
     label = "no `#[tool]` that writes and is not `idempotent`",

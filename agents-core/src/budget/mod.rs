@@ -285,10 +285,10 @@ impl Budget {
 
     /// Sets how much the models may cost in total; no bound by default. Models of nested agents count as well.
     ///
-    /// Once the bound is reached, no model is asked any more. As with [`tokens`](Budget::tokens), requests in
-    /// progress at that time are paid. Every model then needs a price: see
-    /// [`Run::price`](crate::agent::Run::price). An amount that is negative or not a number is an error when the
-    /// run starts.
+    /// Once the bound is reached, no model is asked any more. As with [`tokens`](Budget::tokens), requests in progress
+    /// at that time are paid. Under such a bound, every model needs a price ([`Run::price`](crate::agent::Run::price)),
+    /// unless it [knows its cost](crate::Model::knows_cost). An amount that is negative or not a number is an error
+    /// when the run starts.
     ///
     /// ```
     /// # use agents_core as agents;

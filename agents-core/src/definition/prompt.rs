@@ -11,8 +11,8 @@ use std::{borrow::Cow, fmt::Display, future::Future, marker::PhantomData, sync::
 
 /// System prompt of an agent: a text, or an async function that returns it.
 ///
-/// Text is what converts into `Cow<str>`. A function takes nothing and returns a future of a text, or of a `Result`
-/// with one: `|| self.instructions()`.
+/// A text is any value that converts into `Cow<str>`. A function takes nothing and returns a future of a text, or of a
+/// `Result` with a text: `|| self.instructions()`.
 // Public because a signature names it. Programs neither name nor implement it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(

@@ -237,7 +237,8 @@ pub struct ToolUse<'a> {
     pub agent: &'a str,
     /// Specification of the tool that is called.
     pub spec: &'a ToolSpec,
-    /// Is `true` if the tool is a delegate: an agent whose own calls are judged as well.
+    /// Is `true` if the tool's work is a part of the run itself: a delegate or a bridge tool, whose agent's own calls
+    /// are judged as well, a hand-off, or a tool by which a model gives up its task.
     pub is_delegate: bool,
     /// Arguments of the call; `None` until they have been read.
     pub args: Option<&'a Json>,

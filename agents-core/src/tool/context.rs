@@ -200,10 +200,10 @@ impl ToolContext {
     /// Returns the fencing token of the lease under which this process works on the run; `None` outside of a durable
     /// runtime.
     ///
-    /// A worker may stand still for so long that another one has taken over its run. When it wakes up in the middle of
-    /// a tool, nothing in this process can hold the tool back. A system that keeps the greatest token of each run can:
-    /// it refuses a smaller one. Tokens of different runs say nothing about each other. A nested run has the token of
-    /// the run around it.
+    /// A worker may stand still for so long that another worker has taken over its run. If it wakes up in the middle of
+    /// a tool call, nothing in its process can hold the tool back. A system outside can, if it keeps the greatest token
+    /// of each run and refuses smaller tokens. Tokens of different runs say nothing about each other. A nested run has
+    /// the token of the run around it.
     ///
     /// ```
     /// # use agents_core as agents;

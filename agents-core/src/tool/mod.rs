@@ -211,8 +211,8 @@ pub trait Tool: Send + Sync + 'static {
     /// Finds out what an interrupted execution has done, that is, an execution during which its process ended; by
     /// default, [`InDoubt::Unknown`]. `tool!` and `#[tool]` implement this method from their `in_doubt`.
     ///
-    /// The method is called when the run is resumed, and only for a tool that writes and must not simply run
-    /// again.
+    /// The method is called only for a tool that writes and must not simply run again: when a run is resumed, and
+    /// before a retry for which the time of [`idempotent_for`](ToolSpec::idempotent_for) is over.
     fn in_doubt(
         &self,
         args: Self::Args,
@@ -284,7 +284,8 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Returns `true` if a call with these arguments needs approval; by default, every call does.
     ///
-    /// The method is called only if the tool declares [`NeedsApproval::When`]; the call has no id at that time.
+    /// The method is called only if the tool declares [`NeedsApproval::When`]. At that time,
+    /// [`ToolContext::call_id`] may still be empty.
     fn needs_approval(&self, args: &Self::Args, cx: &ToolContext) -> bool {
         let _ = (args, cx);
         true

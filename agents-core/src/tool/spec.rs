@@ -79,7 +79,7 @@ pub struct ToolSpec {
     pub irreversible: Option<Cow<'static, str>>,
     /// Names of the secrets that the tool looks up, as far as they were declared.
     pub secrets: Vec<Cow<'static, str>>,
-    /// Answers to the question that the tool asks, if it asks people one.
+    /// Form of the answers to the question that the tool asks people; `None` if it asks no question.
     pub(crate) answers: Option<Box<AnswerForm>>,
     /// Is `true` if the tool can undo its calls.
     pub(crate) has_undo: bool,
