@@ -212,7 +212,7 @@ pub trait Tool: Send + Sync + 'static {
     /// default, [`InDoubt::Unknown`]. `tool!` and `#[tool]` implement this method from their `in_doubt`.
     ///
     /// The method is called only for a tool that writes and must not simply run again: when a run is resumed, and
-    /// before a retry for which the time of [`idempotent_for`](ToolSpec::idempotent_for) is over.
+    /// before another execution, if the time of [`idempotent_for`](ToolSpec::idempotent_for) is over.
     fn in_doubt(
         &self,
         args: Self::Args,
