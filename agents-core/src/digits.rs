@@ -1,4 +1,4 @@
-/// Appends a number in decimal digits, with zeros before it up to `least` digits.
+/// Appends a number in decimal digits, with zeros before it if it has fewer than `least` digits.
 ///
 /// The formatting of the standard library does the same, and takes several hundred instructions for it. Each turn of a
 /// run writes a few numbers.

@@ -58,7 +58,8 @@ impl Json {
         serde_json::from_str(self.as_str())
     }
 
-    /// Parses into a tree of values. Integers beyond 64 bits become floats there, so values are kept as text.
+    /// Parses into a tree of values. In the tree, integers beyond 64 bits become floats; only the text of the `Json`
+    /// keeps them exact.
     ///
     /// # Errors
     /// When a number is too large even for a float (`1e999`), or brackets nest deeper than 127 levels.

@@ -77,10 +77,10 @@ pub use agent::{Agent, AgentBuilder};
 /// Reader of JSON as models write it: the crate `agents-reader`.
 #[doc(inline)]
 pub use agents_reader as reader;
-/// Attribute for every `impl` of a trait of this crate with `async` functions.
+/// Attribute for every `impl` of a trait of this crate with `async` functions, except [`Tool`], which needs none.
 ///
 /// Such traits are [`Model`], [`Agent`], [`Memory`](memory::Memory) and [`Secrets`](secret::Secrets). The attribute is
-/// that of the crate `async-trait`, re-exported so that programs need no dependency of their own for it.
+/// that of the crate `async-trait`, re-exported so that programs need not depend on that crate themselves.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -29,9 +29,9 @@ pub(crate) async fn guarded_while<R>(work: impl Future<Output = R>) -> Result<R,
 /// Reason why something that the user brought, such as a cache, gave no result.
 #[derive(Debug)]
 pub(crate) enum Amiss {
-    /// The extension, such as the cache, panicked.
+    /// The user's code, such as the cache, panicked.
     Panicked,
-    /// The extension, such as the cache, did not answer in time.
+    /// The user's code did not answer in time.
     Silent,
 }
 
@@ -77,8 +77,8 @@ pub(crate) fn error(what: impl AsRef<str>) -> impl FnOnce(String) -> Error {
     }
 }
 
-/// Calls a method by which an agent describes itself. A panic is an error of the agent, since its attribute holds
-/// expressions.
+/// Calls a method by which an agent describes itself. A panic in it is an error of the agent: the method may evaluate
+/// expressions that the user has written into `#[agent(..)]`.
 pub(crate) fn said_by<T>(name: &str, say: impl FnOnce() -> T) -> Result<T, Error> {
     guarded(say).map_err(error(format!("agent `{name}`")))
 }

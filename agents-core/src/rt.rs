@@ -252,7 +252,8 @@ pub mod doubts {
     pub use crate::tool::{done, not_done, unknown};
 }
 
-/// Tool that is asked about the effect of an interrupted execution: one that writes and is not idempotent.
+/// Tool that is asked about the effect of an interrupted execution: one that writes, and is not idempotent or is so
+/// only for a time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is never asked what became of an interrupted execution",
     label = "no `#[tool]` that writes and is not `idempotent`",
@@ -301,7 +302,7 @@ pub fn found_out<T: ToolOutput>(
     }
 }
 
-/// Fallback for a tool without `in_doubt`: `__in_doubt` is then this method, which cannot tell anything.
+/// Fallback for a tool without `in_doubt`: generated code then finds this method, by which the effect stays unknown.
 pub trait SaysNothing: MayBeInDoubt {
     /// Returns that the effect of the execution is unknown.
     fn __in_doubt<A>(
@@ -366,8 +367,8 @@ impl<E: Display> From<E> for CannotUndo {
     }
 }
 
-/// Value of an `undo`. Generated code calls `Undoing(value).said()`: the inherent methods are for a `Result` whose error
-/// type nothing else determines, as in `Ok(undone())`.
+/// Value of an `undo`. Generated code calls `Undoing(value).said()`: the inherent methods are for a `Result` whose
+/// error type nothing else determines, as in `Ok(undone())`.
 pub struct Undoing<T>(pub T);
 
 impl Undoing<Result<Undone, CannotUndo>> {
@@ -442,7 +443,7 @@ impl<E: Display> SaysUndone for Result<(), E> {
     }
 }
 
-/// Converts the result of the tool's `undo` into that of the trait's method.
+/// Converts the result of the tool's `undo` into the result of [`Tool::undo`].
 ///
 /// # Errors
 /// When the call could not be undone.
@@ -455,7 +456,7 @@ pub trait HasNoUndo: MayBeUndone + Tool {
     /// Is `false`: the tool has no undo.
     const __HAS_UNDO: bool = false;
 
-    /// Returns the error that the tool has no undo.
+    /// Returns the error which says that the tool has no undo.
     fn __undo<A>(
         &self,
         _: A,
@@ -469,7 +470,7 @@ pub trait HasNoUndo: MayBeUndone + Tool {
 
 impl<T: MayBeUndone + Tool> HasNoUndo for T {}
 
-/// Returns the tool's spec, which says that calls can be undone if `has_undo` is `true`.
+/// Returns the tool's spec; if `has_undo` is `true`, the spec declares that calls can be undone.
 #[must_use]
 pub fn with_undo(spec: ToolSpec, has_undo: bool) -> ToolSpec {
     match has_undo {
@@ -478,8 +479,8 @@ pub fn with_undo(spec: ToolSpec, has_undo: bool) -> ToolSpec {
     }
 }
 
-/// Placeholder for each argument when the compiler looks up the names in `effect_description = ".."`. It can be printed,
-/// which the argument's type need not be.
+/// Placeholder for each argument when the compiler looks up the names in `effect_description = ".."`. It can be
+/// printed, which the argument's type need not be.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown;
 
@@ -535,8 +536,8 @@ impl<T> Listed for T {}
 
 /// Tools behind `..` in a list that are taken by value: a [`ToolSet`], or a value that can be iterated over.
 ///
-/// Generated code calls `(more).__spread()`. Other values are borrowed by [`SpreadSource`], so that a source of tools may
-/// be a static.
+/// Generated code calls `(more).__spread()`. Other values are borrowed by [`SpreadSource`], so that a source of tools
+/// may be a static.
 pub trait SpreadTools: Sized {
     /// Returns the tools unchanged, for the list to take. The tools are a [`ToolSet`], or a value that can be iterated
     /// over, such as a `Vec`.

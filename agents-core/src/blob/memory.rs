@@ -6,7 +6,8 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// A blob store in memory, with URLs of the form `memory:<tenant>/<sha256>`.
+/// A blob store in memory, with URLs of the form `memory:<folder>/<sha256>`, where the folder stands for the tenant:
+/// see [`Blob::folder`].
 ///
 /// Blobs are never evicted; a full store refuses more.
 ///

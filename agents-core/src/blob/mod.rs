@@ -1,8 +1,9 @@
-//! Storage for tool outputs that are too large for a receipt.
+//! Storage for tool outputs that are too large for a receipt, and for images, files and tables.
 //!
-//! If an output exceeds [`max_output_bytes`](crate::agent::Run::max_output_bytes), the receipt and the model get
-//! only its beginning. With a [`BlobStore`], the whole output is stored under its SHA-256, and the receipt has an
-//! attachment that refers to it.
+//! If an output exceeds [`max_output_bytes`](crate::agent::Run::max_output_bytes), the receipt and the model get only
+//! its beginning. With a [`BlobStore`], the whole output is stored under its SHA-256, and the receipt has an attachment
+//! that refers to it. The bytes of images, files and tables that a tool returns are stored as well, and those of images
+//! and files in an agent's task.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -39,7 +40,7 @@ use std::{error::Error as StdError, sync::Arc};
 /// Error of a [`BlobStore`], for instance of the disk that it writes to.
 pub type BlobError = Box<dyn StdError + Send + Sync>;
 
-/// Storage for tool outputs that are too large for a receipt.
+/// Storage for tool outputs that are too large for a receipt, and for images, files and tables.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -76,10 +77,11 @@ pub trait BlobStore: Send + Sync + 'static {
     /// Stores a blob and returns its URL, which is the same for the same content of the same tenant.
     ///
     /// # Errors
-    /// When the blob cannot be stored; the call succeeds all the same, and its output is cut.
+    /// When the blob cannot be stored. The call succeeds all the same: an output that is too large is then cut for
+    /// good, and the run itself keeps the bytes of an image or a file.
     async fn put(&self, blob: &Blob<'_>) -> Result<String, BlobError>;
 
-    /// Returns the content at this URL, or `None` if there is none.
+    /// Returns the content at this URL, or `None` if the store has no content there.
     ///
     /// # Errors
     /// When the store cannot answer.
@@ -105,7 +107,7 @@ impl<B: BlobStore + ?Sized> BlobStore for Arc<B> {
 ///
 /// let blob = Blob::new("acme", "text/csv", b"a,b\n1,2\n");
 /// assert_eq!((blob.tenant(), blob.bytes().len()), ("acme", 8));
-/// // What is the same lies in one place: by content, and below the tenant's own folder.
+/// // Equal contents of one tenant have one place: the digest of the content, below the tenant's own folder.
 /// let place = format!("{}/{}", blob.folder(), blob.sha256());
 /// assert_eq!(place.len(), 16 + 1 + 64);
 /// ```
@@ -141,14 +143,14 @@ impl<'a> Blob<'a> {
         self.bytes
     }
 
-    /// Returns the SHA-256 digest of the content as 64 lower-case hexadecimal digits. Equal contents have equal digests, so
-    /// the digest serves as a name of a file.
+    /// Returns the SHA-256 digest of the content as 64 lower-case hexadecimal digits. Equal contents have equal
+    /// digests, so the digest serves as a name of a file.
     pub fn sha256(&self) -> String {
         hex(&hmac_sha256::Hash::hash(self.bytes))
     }
 
-    /// Returns a path segment that is safe and unique for the tenant: 16 hexadecimal digits of a digest of its
-    /// name.
+    /// Returns a path segment for the tenant, which is safe in any file system: the first 16 hexadecimal digits of the
+    /// SHA-256 digest of the tenant's id.
     pub fn folder(&self) -> String {
         hex(&hmac_sha256::Hash::hash(self.tenant.as_bytes())[..8])
     }

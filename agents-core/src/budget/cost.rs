@@ -5,7 +5,7 @@ use std::{fmt, ops::AddAssign};
 /// Number of parts of one unit of money: costs are counted in billionths.
 const PARTS: u64 = 1_000_000_000;
 
-/// An amount of money in the currency of the prices: an integer number of billionths (nano-dollars).
+/// An amount of money in the currency of the prices, such as dollars: an integer number of billionths of a unit.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -19,11 +19,11 @@ const PARTS: u64 = 1_000_000_000;
 pub struct Cost(u64);
 
 impl Cost {
-    /// Cost of nothing: an amount of zero.
+    /// Amount of zero.
     pub const ZERO: Cost = Cost(0);
 
-    /// Creates an amount. A negative or undefined number becomes the greatest amount, so that no mistake makes
-    /// anything free; as a bound, the greatest amount is refused. Fractions of a billionth are rounded.
+    /// Creates an amount from units of the currency. A negative number and NaN become the greatest amount, so that no
+    /// mistake makes anything free; as a bound, the greatest amount is refused. The amount is rounded to a billionth.
     pub fn of(amount: f64) -> Cost {
         match amount >= 0.0 {
             // The conversion saturates: beyond the range the amount is the greatest one.
@@ -32,7 +32,8 @@ impl Cost {
         }
     }
 
-    /// Returns the defect of this amount as a bound, if it has one; `of` names what has the bound, for the message.
+    /// Returns the message about an amount that is no valid bound; `None` if the amount is valid. `of` names what has
+    /// the bound, for the message.
     pub(crate) fn defect_as_bound(self, of: &str) -> Option<String> {
         // The number behind the greatest amount is unknown, and the amount would bound nothing.
         (self == Cost(u64::MAX)).then(|| {
@@ -124,7 +125,7 @@ pub(crate) mod nanos {
     }
 }
 
-/// Sum of the costs that a run has had so far.
+/// Sum of the costs at a place in a run so far.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Paid {
     parts: u64,

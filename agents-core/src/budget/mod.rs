@@ -10,11 +10,12 @@ use std::{fmt, time::Duration};
 
 /// Upper bounds on what an agent or a run may use.
 ///
-/// Turns, tool calls, identical calls and recursion are counted for each agent and have default bounds. Tokens, cost,
-/// time and depth are shared by all agents below an agent and have no bound by default.
+/// Turns, tool calls, identical calls and answers are counted for each agent by itself. Recursion is counted for each
+/// agent, together with all agents below it. Of these, all but answers have default bounds. Tokens, cost, time and
+/// depth are shared by an agent and all agents below it, and have no bound by default.
 ///
 /// The names tell the two kinds apart: `max_turns`, `max_tool_calls`, `max_identical_calls`, `max_answers` and
-/// `max_recursion` are counts of each agent; `tokens`, `cost`, `time` and `depth` are totals.
+/// `max_recursion` bound each agent of a run anew; `tokens`, `cost`, `time` and `depth` are totals.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -53,7 +54,7 @@ impl Budget {
         Self::default()
     }
 
-    /// Returns the bounds without those on time and money, which a replay does not take.
+    /// Returns the bounds without those on time and cost, which do not apply to a replay.
     pub(crate) fn in_a_replay(self) -> Self {
         Budget {
             cost: None,
@@ -82,8 +83,8 @@ impl Budget {
         self.recursion.unwrap_or(25)
     }
 
-    /// Returns the bounds of an agent in a run with bounds of its own. For bounds on what is counted for each agent,
-    /// the tighter of the two applies, if the run sets one.
+    /// Returns this budget of an agent, tightened by the bounds that the run sets for each of its agents. The bounds
+    /// that agents share (tokens, cost, time and depth) stay those of the agent.
     pub(crate) fn within(&self, run: &Budget) -> Budget {
         let tighter = |own: u32, run: Option<u32>| Some(run.map_or(own, |run| own.min(run)));
         Budget {
@@ -96,12 +97,12 @@ impl Budget {
         }
     }
 
-    /// Returns the bound on recursion, or `None` if none was set.
+    /// Returns the bound on recursion; `None` if the default applies, because no bound was set.
     pub(crate) fn own_recursion(&self) -> Option<u32> {
         self.recursion
     }
 
-    /// Returns only the bounds that limit each agent by itself; bounds for whole runs are left out.
+    /// Returns only the bounds that apply to each agent anew; the bounds that agents share are left out.
     pub(crate) fn bounds_of_each(&self) -> Budget {
         Budget {
             turns: self.turns,
@@ -113,7 +114,7 @@ impl Budget {
         }
     }
 
-    /// Returns the tighter of the two bounds of each kind; if only one of them is set, that one.
+    /// Returns the tighter of the two bounds of each kind; if only one of the two is set, that one.
     pub(crate) fn tighter(&self, other: &Budget) -> Budget {
         Budget {
             turns: least(self.turns, other.turns),
@@ -128,7 +129,8 @@ impl Budget {
         }
     }
 
-    /// Returns the defect of this budget, if it has one; `of` names what has the budget, for the message.
+    /// Returns the message about a bound on cost that is no valid amount; `None` if the budget has no such bound. `of`
+    /// names what has the budget, for the message.
     pub(crate) fn defect(&self, of: &str) -> Option<String> {
         self.cost?.defect_as_bound(of)
     }
@@ -156,14 +158,15 @@ impl Budget {
         .flatten()
     }
 
-    /// Sets how many times an agent may ask its model; 10 by default.
+    /// Sets how many turns an agent may take, each of which is a request to its model with the reply; 10 by default.
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.turns = Some(turns);
         self
     }
 
-    /// Sets how many tool calls an agent may make; 25 by default.
+    /// Sets how many tool calls an agent may make; 25 by default. A further call is refused, and ends the run after the
+    /// other calls of its reply.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -190,9 +193,9 @@ impl Budget {
     /// Sets how many identical calls an agent may make in a row: the same tool with the same arguments and the same
     /// result, reply after reply; 5 by default. One more ends the run.
     ///
-    /// From the third identical call on, its message tells the model so. Identical calls of one reply count once. The
-    /// calls of a tool that [polls](crate::tool::ToolSpec::polls) do not count. Results are compared as the model sees
-    /// them, failures too; a result that was cut for its size equals no other.
+    /// From the third identical call on, the result tells the model that the call repeats itself. Identical calls of
+    /// one reply count once. The calls of a tool that [polls](crate::tool::ToolSpec::polls) are not counted. Results
+    /// are compared as the receipts have them, failures too; a result that was cut for its size equals no other.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -241,8 +244,8 @@ impl Budget {
         self
     }
 
-    /// Sets how many model turns and rounds of tool calls there may be; 25 by default. Turns and rounds of nested
-    /// agents count as well.
+    /// Sets how many steps of recursion an agent may take; 25 by default. Each turn of a model is a step, and so is
+    /// each round of tool calls. The steps of the agents below an agent count for that agent as well.
     ///
     /// This bound ends two agents that call each other.
     #[must_use]
@@ -282,10 +285,10 @@ impl Budget {
 
     /// Sets how much the models may cost in total; no bound by default. Models of nested agents count as well.
     ///
-    /// Once the bound is reached, no model is asked any more. As with [`tokens`](Budget::tokens), requests in
-    /// progress at that time are paid. Every model then needs a price: see
-    /// [`Run::price`](crate::agent::Run::price). An amount that is negative or not a number is an error when the
-    /// run starts.
+    /// Once the bound is reached, no model is asked any more. As with [`tokens`](Budget::tokens), requests in progress
+    /// at that time are paid. Under such a bound, every model needs a price ([`Run::price`](crate::agent::Run::price)),
+    /// unless it [knows its cost](crate::Model::knows_cost). An amount that is negative or not a number is an error
+    /// when the run starts.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -310,14 +313,16 @@ impl Budget {
         self
     }
 
-    /// Sets how long the work may take; no bound by default. The clock stops while a person decides about a call.
+    /// Sets how long the work may take; no bound by default. The clock stops while a person is asked, and while a
+    /// person has paused the run.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// Sets how deep agents may be nested; no bound by default.
+    /// Sets how deep agents may be nested below the agent that has the budget; no bound by default. With a depth of 1,
+    /// the agents that it runs may run no further agents.
     #[must_use]
     pub fn depth(mut self, depth: u32) -> Self {
         self.depth = Some(depth);
@@ -395,7 +400,7 @@ pub enum Limit {
     Turns(u32),
     /// Bound on the tool calls of one agent.
     ToolCalls(u32),
-    /// Bound on the calls of an agent in a row that have the same arguments and the same result.
+    /// Bound on the calls of an agent in a row that have the same tool, the same arguments and the same result.
     IdenticalCalls(u32),
     /// Bound on the answers of an agent's model that were not accepted.
     Answers(u32),
@@ -405,7 +410,7 @@ pub enum Limit {
     Tokens(u64),
     /// Bound on the cost of the models.
     Cost(Cost),
-    /// Bound on the working time, which the wait for people is no part of.
+    /// Bound on the working time, without the time in which people were waited for.
     Time(Duration),
     /// Bound on the depth to which agents are nested in each other.
     Depth(u32),

@@ -30,7 +30,7 @@ pub(super) enum Seat<'a> {
 pub(super) enum Arrival {
     /// The call that ran for all has succeeded, with this result.
     Landed(Json),
-    /// The call has failed: whoever waits for it runs a call of its own.
+    /// The call has failed, or its result may not be reused: whoever waits for it runs a call of its own.
     Failed,
     /// The call that ran for all was dropped before it ended.
     Abandoned,
@@ -57,8 +57,8 @@ impl Flights {
     }
 }
 
-/// The call that runs, while equal calls may wait for its result. When the pilot is dropped, they are told that it is
-/// over, whatever its end was.
+/// The call that runs, while equal calls may wait for its result. When the pilot is dropped, the waiting calls are told
+/// that the call is over, whatever its end was.
 pub(super) struct Pilot<'a> {
     flights: &'a Flights,
     key: CacheKey,

@@ -5,10 +5,11 @@ use std::{
     sync::Arc,
 };
 
-/// Key under which a tool's result is cached: a digest of everything that the result depends on.
+/// Key under which a tool's result is cached: the tenant, the tool, and a digest of all parts of the key, which the
+/// [module](crate::cache) lists.
 ///
-/// Two calls that differ in any of these have different keys. Equal calls have the same key on any machine. A
-/// clone is cheap.
+/// Calls that differ in any of the parts have different keys. Equal calls have the same key on any machine. A clone of
+/// a key is cheap.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CacheKey {
     /// Tenant, tool and digest of the key in one text, with a `/` between them.
@@ -27,8 +28,9 @@ pub(crate) struct CacheQuery<'a> {
     pub(crate) args: &'a str,
     /// Id of the tenant (organisation) that the run works for.
     pub(crate) tenant: &'a str,
-    /// Digest of the run's secrets, user and workspace: with other secrets a tool may give other results. Empty in
-    /// a run without secrets, which shares its results with all runs of the tenant.
+    /// Digest of the run's own secrets, user and workspace: with other secrets a tool may give other results. The
+    /// digest is empty in a run that was given neither secrets nor a source of them; such a run shares its results with
+    /// its tenant.
     pub(crate) secrets: &'a [u8],
 }
 

@@ -1,10 +1,10 @@
 //! Caching of tool results: if a tool declares `cache = ttl(..)` or `cache = forever`, the same call is
 //! executed once.
 //!
-//! By default every run has a [`MemoryCache`] of its own, with room for 1,000 results of 64 MB in total.
-//! [`Run::no_cache`](crate::agent::Run::no_cache) turns it off. A [`SharedCache`] is for several runs, and takes any
-//! [`ToolCache`]: this one, `agents::cache::MokaCache` (feature `cache`) for many results, or one of yours. The receipt
-//! of a call says whether its result was cached:
+//! By default every run has a [`MemoryCache`] of its own, with room for 1,000 results and 64 MB in total.
+//! [`Run::no_cache`](crate::agent::Run::no_cache) turns the cache off. A [`SharedCache`] is for several runs, and takes
+//! any [`ToolCache`]: a `MemoryCache`, `agents::cache::MokaCache` (feature `cache`) for many results, or one of yours.
+//! The receipt of a call says whether its result was cached:
 //!
 //! ```
 //! # use agents_core as agents;
@@ -30,12 +30,14 @@
 //! # }
 //! ```
 //!
-//! - Only complete, successful results are kept, and no results of tools that write.
-//! - The key consists of the tool, its version and schema, its arguments, the tenant and the run's secrets,
-//!   so results are never shared between tenants. Injected values are part of the key if they are `Hash`: a
-//!   `root: PathBuf` is, a pool of connections is not.
-//! - Identical concurrent calls run once. The others wait for the first one, and run themselves if it
-//!   fails.
+//! - Only complete, successful results are kept. Results of tools that write, and results with images, files or tables,
+//!   are not kept.
+//! - The key consists of the tool, its version and schema, its arguments and the tenant, so results are never shared
+//!   between tenants. In a run with secrets, the workspace, the user and the secrets that the run was given are part of
+//!   the key, too. Injected values are part of the key if they are `Hash`: a `root: PathBuf` is, a pool of connections
+//!   is not.
+//! - Identical concurrent calls run once. The others wait for the first call, and run themselves if that call fails, or
+//!   if its result is not kept.
 //! - A cache that fails, or does not answer within 5 seconds, counts as empty.
 
 mod flight;
@@ -89,13 +91,15 @@ pub type CacheError = Box<dyn StdError + Send + Sync>;
 /// ```
 #[async_trait]
 pub trait ToolCache: Send + Sync + 'static {
-    /// Returns the result stored under this key; `None` if there is none, or if its time to live is over.
+    /// Returns the result stored under this key; `None` if no result is stored, or if the result's time to live is
+    /// over.
     ///
     /// # Errors
     /// When the cache cannot answer; the call then runs as if there were no result.
     async fn get(&self, key: &CacheKey) -> Result<Option<Json>, CacheError>;
 
-    /// Stores a result, in the place of an earlier one, for the time `keep_for`; for ever if it is `None`.
+    /// Stores a result under this key, in place of an earlier result, for the time `keep_for`; for ever if `keep_for`
+    /// is `None`.
     ///
     /// # Errors
     /// When the result cannot be stored; the call succeeds all the same.

@@ -18,7 +18,8 @@ tokio::task_local! {
     static ABOVE: Vec<CacheKey>;
 }
 
-/// Wrapper that lets many runs share one cache; concurrent identical calls are executed once.
+/// Wrapper that lets many runs share one cache. Of identical calls at the same time, the first is executed, and the
+/// others wait for its result. If the first call fails, or its result may not be reused, the others run themselves.
 ///
 /// Clones share the same cache.
 ///
@@ -62,8 +63,8 @@ impl SharedCache {
         }))
     }
 
-    /// Returns the cached result, or else that of `work`. The latter is put into the cache if `is_whole` returns `true`
-    /// for it.
+    /// Returns the cached result, or else that of `work`. The result of `work` is put into the cache if it is a success
+    /// and `is_whole` returns `true` after it.
     pub(crate) async fn serve(
         &self,
         key: CacheKey,

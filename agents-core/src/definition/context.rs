@@ -2,15 +2,17 @@ use super::wording;
 use crate::model::{Shorten, Trim};
 use std::{fmt, sync::Arc};
 
-/// Policy that shortens the conversation of an agent at work, made by [`trim`](crate::agent::trim()) or
-/// [`compact`](crate::agent::compact()): see [`AgentBuilder::context`](crate::agent::AgentBuilder::context).
+/// Rule by which the conversation of an agent at work is shortened before it is too long for the model.
+///
+/// [`trim`](crate::agent::trim()), [`compact`](crate::agent::compact()) and [`ContextPolicy::by`] make such a rule, and
+/// [`AgentBuilder::context`](crate::agent::AgentBuilder::context) takes the rule.
 ///
 /// ```
 /// # use agents_core as agents;
 /// use agents::agent::{ContextPolicy, KeepLast, trim};
 ///
 /// let early = trim().at(0.5);
-/// // A policy of your own, for a model whose client does not know the window.
+/// // A rule of your own, for a model whose client does not know the window.
 /// let own = ContextPolicy::by(KeepLast::exchanges(3)).window(32_768);
 /// # let _ = (early, own);
 /// ```
@@ -22,8 +24,8 @@ pub struct ContextPolicy {
 }
 
 impl ContextPolicy {
-    /// Shortens the conversation with this policy. Of the messages that it returns, the last reply and what follows it have
-    /// to stay.
+    /// Shortens the conversation by a [`Shorten`] of your own. The messages that it returns have to keep the last
+    /// reply, and everything that follows that reply.
     #[must_use]
     pub fn by(policy: impl Shorten + 'static) -> Self {
         ContextPolicy {
@@ -37,27 +39,28 @@ impl ContextPolicy {
         ContextPolicy::by(Trim)
     }
 
-    /// Sets the share of the model's window from which on the conversation is shortened; 0.75 by default. It is more than
-    /// 0, and at most 1. The rest is for the reply.
+    /// Sets the share of the model's window from which on the conversation is shortened; 0.75 by default. The rest of
+    /// the window is for the reply. A share that is not more than 0, or is more than 1, is an error before anything
+    /// runs.
     #[must_use]
     pub fn at(mut self, share: f64) -> Self {
         self.share = share;
         self
     }
 
-    /// Sets the size of the model's window in tokens, in place of the one that its client knows.
+    /// Sets the size of the model's window in tokens, in place of the size that the model's client knows.
     #[must_use]
     pub fn window(mut self, tokens: u32) -> Self {
         self.window = Some(tokens);
         self
     }
 
-    /// Returns the window, if it is set here.
+    /// Returns the size of the window that [`window`](Self::window) has set; `None` if none was set.
     pub(crate) fn own_window(&self) -> Option<u32> {
         self.window
     }
 
-    /// Returns the policy.
+    /// Returns the code that shortens the conversation.
     pub(crate) fn policy(&self) -> &dyn Shorten {
         &*self.policy
     }
@@ -69,7 +72,7 @@ impl ContextPolicy {
         bound
     }
 
-    /// Returns the reason why the agent of this name cannot have the policy.
+    /// Returns the message about a share that is not valid, for the agent `of`; `None` if the share is valid.
     pub(crate) fn defect(&self, of: &str) -> Option<String> {
         let is_share = self.share > 0.0 && self.share <= 1.0;
         (!is_share).then(|| wording::no_share(of, self.share))

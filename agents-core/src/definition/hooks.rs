@@ -4,7 +4,8 @@ use std::sync::Arc;
 type Named<'a> = Arc<dyn Fn(&str) + Send + Sync + 'a>;
 type Called<'a> = Arc<dyn Fn(&ToolEnvelope) + Send + Sync + 'a>;
 
-/// Callbacks of the user for what an agent does: skills, knowledge and calls, in every run of it.
+/// Callbacks of the user for what an agent does in each of its runs: it chooses a skill, uses knowledge, or calls a
+/// tool.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks<'a> {
     pub(crate) skill: Vec<Named<'a>>,

@@ -6,8 +6,8 @@ use crate::{
 use serde_json::{Value, json};
 use std::{borrow::Cow, sync::Arc};
 
-/// Text that an agent's model can ask for. The model is told that it exists; the text is made when the model asks for
-/// it.
+/// Text that an agent's model can ask for. The model is told that the text exists; the text itself is made when the
+/// model asks for it.
 #[derive(Clone)]
 pub(crate) struct Knowledge<'a> {
     pub(crate) name: Cow<'static, str>,

@@ -21,11 +21,12 @@ impl AgentDefinition<'_> {
         })
     }
 
-    /// Returns this definition with the tools that its sources have listed, as far as the agent may have them: under its
-    /// policies, and limited by the list of its skill and by its place.
+    /// Returns this definition with the tools that its sources have listed, as far as the agent may have them: under
+    /// its policies, and limited by the list of its skill and by its place.
     ///
     /// # Errors
-    /// When a policy loosens a tool's own demand for approval, or when two tools have one name.
+    /// When a source panics, when it lists a tool whose name does not match the source's pattern, or when a policy
+    /// loosens a tool's own demand for approval.
     pub(crate) fn with_listed<'s>(
         &self,
         lists: impl IntoIterator<Item = (&'s SharedSource, Vec<RemoteTool>)>,

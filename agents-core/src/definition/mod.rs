@@ -47,7 +47,7 @@ pub(crate) struct AgentDefinition<'a> {
     /// Policies for tools by their names, in the order in which they apply.
     pub(crate) policies: Vec<(Pattern, ToolPolicy)>,
     pub(crate) budget: Budget,
-    /// Policy that shortens the conversation while the agent works.
+    /// Rule by which the conversation is shortened while the agent works; `None` if it is not shortened.
     pub(crate) context: Option<ContextPolicy>,
     pub(crate) strict: bool,
     pub(crate) arms: Arms<'a>,
@@ -88,7 +88,8 @@ impl AgentDefinition<'_> {
         }
     }
 
-    /// Returns the description that other agents are shown; if it is empty, the prompt, unless a function writes it.
+    /// Returns the description that other agents are shown; if it is empty, the fixed text of the prompt, which is
+    /// known before a run.
     pub(crate) fn described(&self) -> &str {
         match self.description.is_empty() {
             true => self.prompt.known(),
@@ -103,8 +104,8 @@ impl AgentDefinition<'_> {
         definition
     }
 
-    /// Returns this definition with the tool that searches its deferred tools; `None` if it defers none and needs no such
-    /// tool.
+    /// Returns this definition with the tool that searches its deferred tools; `None` if it defers none and needs no
+    /// such tool.
     pub(crate) fn searchable(&self) -> Option<Self> {
         self.tools.defers_any().then(|| {
             let mut definition = self.clone();
@@ -113,10 +114,11 @@ impl AgentDefinition<'_> {
         })
     }
 
-    /// Returns this definition at its place in a team: with the tools that the place admits, and with the delegates. If the
-    /// skill lists tools, only the delegates that it lists are added.
+    /// Returns this definition at its place in a team: with the tools that the place admits, and with the delegates. If
+    /// the skill lists tools, only the delegates that it lists are added.
     ///
-    /// Bounds of the place that apply to all agents below are set there; here are only those of this agent.
+    /// The budget of the place tightens that of this agent. The bounds that also apply to all agents below are set
+    /// elsewhere, with [`Node::bound_place`](crate::context::Node::bound_place).
     pub(crate) fn placed(&self, place: &TeamPlace) -> Self {
         let TeamPlace { placement, allowed } = place;
         let mut definition = self.clone();
@@ -159,7 +161,7 @@ impl AgentDefinition<'_> {
         }
     }
 
-    /// Returns the agent's knowledge of this name; `None` if it has none.
+    /// Returns the agent's knowledge of this name; `None` if the agent has no such knowledge.
     pub(crate) fn knowledge(&self, name: &str) -> Option<&Knowledge<'_>> {
         self.knowledge.iter().find(|one| one.name() == name)
     }

@@ -11,8 +11,8 @@ use std::{borrow::Cow, fmt::Display, future::Future, marker::PhantomData, sync::
 
 /// System prompt of an agent: a text, or an async function that returns it.
 ///
-/// Text is what converts into `Cow<str>`. A function takes nothing and returns a future of a text, or of a `Result`
-/// with one: `|| self.instructions()`.
+/// A text is any value that converts into `Cow<str>`. A function takes nothing and returns a future of a text, or of a
+/// `Result` with a text: `|| self.instructions()`.
 // Public because a signature names it. Programs neither name nor implement it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
@@ -30,12 +30,12 @@ pub trait IntoPrompt<'a, Kind> {
 #[derive(Debug)]
 pub struct Text;
 
-/// Marks the implementation for prompts that are functions of the input.
+/// Marks the implementation for prompts that are functions.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Function<T>(T);
 
-/// Text that an async function returns for a prompt, or the error in its place.
+/// Result of an async function that writes a prompt: a text, or a `Result` with one.
 // Public because a signature names it. Programs neither name nor implement it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
@@ -141,7 +141,7 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Returns the whole text of the prompt, for a run. A function of the user is called for it.
+    /// Returns the whole text of the prompt, for a run. If a function writes the prompt, the function is called.
     pub(crate) async fn read(&self, agent: &str, cx: &RunContext) -> Result<String, Error> {
         let Some(write) = &self.written else {
             return Ok(self.text.to_string());

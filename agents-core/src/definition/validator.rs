@@ -33,7 +33,8 @@ pub struct AtOnce;
 #[derive(Debug)]
 pub struct Awaited;
 
-/// Reason for which a validator refuses an answer: a text, or a [`ReadError`] that names the field.
+/// Reason for which a validator refuses an answer: a text, an [`Error`] with a text, or a [`ReadError`] that names the
+/// field.
 // Public because a signature names it. Programs neither name nor implement it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 /// Attachment of a call (an image, a file or a table that a tool returned), as a fact records it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Attached {
-    /// URL at which the content of the attachment can be fetched.
+    /// URL of the content: that of the blob store, that which the tool gave, or `sha256:` with the digest, from which
+    /// nothing can be fetched.
     pub(crate) url: String,
     /// Media type of the attachment, such as `image/png`.
     #[serde(rename = "type")]
     pub(crate) media_type: String,
-    /// SHA-256 digest of the content in lower-case hexadecimal digits, and its size in bytes; absent if the content is at
-    /// a URL that the tool gave.
+    /// SHA-256 digest of the content in lower-case hexadecimal digits, and its size in bytes; absent if the content is
+    /// at a URL that the tool gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<(String, u64)>,
     /// Image or file that the model gets; `None` for a table, whose rows are a part of the output.
@@ -20,8 +21,9 @@ pub(crate) struct Attached {
 }
 
 impl Attached {
-    /// Creates the attachment for content that was taken out of an output. `kept_at` is the URL at which a blob store
-    /// keeps its bytes.
+    /// Creates the attachment for content that was taken out of an output. `bytes` are those of the content, and `None`
+    /// if it is at a URL that the tool gave. `kept_at` is the URL at which a blob store keeps the bytes; `None` if none
+    /// does.
     pub(crate) fn new(collected: Collected, bytes: Option<&[u8]>, kept_at: Option<String>) -> Self {
         let Collected { media, is_table } = collected;
         let digest = bytes.map(|bytes| {

@@ -32,8 +32,8 @@ pub(crate) fn collect<T: Serialize + ?Sized>(
     Ok((json?, collected))
 }
 
-/// Adds an image, a file or a table to what was taken out, and returns its number, from 1. Returns `None` if no value
-/// is being serialised so.
+/// Adds an image, a file or a table to what was taken out, and returns its number, from 1. Returns `None` if the value
+/// is not being serialised by [`collect`].
 pub(super) fn push(collected: impl FnOnce() -> Collected) -> Option<u32> {
     COLLECTED.with_borrow_mut(|all| {
         let all = all.as_mut()?;

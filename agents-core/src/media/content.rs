@@ -4,7 +4,7 @@ use std::{fmt, ops::Deref};
 
 /// Content of a message: a text, and images or files beside it.
 ///
-/// Most messages are a text alone, which converts into content. Where a text is expected, the content is its text.
+/// Most messages are a text alone, which converts into content. Content derefs to its text.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -41,7 +41,7 @@ impl Content {
         self.told
     }
 
-    /// Adds an image or a file behind the ones that are there.
+    /// Adds an image or a file behind those that the content has already.
     #[must_use]
     pub fn with(mut self, media: Media) -> Self {
         self.media.push(media);
@@ -91,7 +91,7 @@ impl PartialEq<&str> for Content {
     }
 }
 
-/// Writes content as its text alone, unless there are images, files or marks as well.
+/// Writes content as its text alone, unless it has images or files, or the run itself has written the text.
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

@@ -66,7 +66,7 @@ impl Media {
     /// Creates media of a type such as `image/png` or `application/pdf` from its bytes.
     ///
     /// # Errors
-    /// When there are more than [`MAX_BYTES`](Self::MAX_BYTES).
+    /// When there are more bytes than [`MAX_BYTES`](Self::MAX_BYTES).
     pub fn bytes(media_type: impl Into<String>, bytes: &[u8]) -> Result<Media, Error> {
         if bytes.len() > Media::MAX_BYTES {
             let message = format!(
@@ -102,7 +102,7 @@ impl Media {
         }
     }
 
-    /// Sets the name of the file.
+    /// Sets the name of the image or file.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Media {
         self.name = Some(name.into());
@@ -114,7 +114,7 @@ impl Media {
         &self.media_type
     }
 
-    /// Returns the name of the file, if it has one.
+    /// Returns the name of the image or file, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -124,7 +124,8 @@ impl Media {
         self.media_type.starts_with("image/")
     }
 
-    /// Returns the bytes as base64. `None` means that there is a URL instead, or a reference to an attachment.
+    /// Returns the bytes as base64; `None` for media by URL, for a reference to an attachment, and for bytes in a blob
+    /// store that are not loaded yet.
     pub fn base64(&self) -> Option<&str> {
         match &self.source {
             Source::Base64(text) => Some(text),
@@ -133,12 +134,13 @@ impl Media {
         }
     }
 
-    /// Returns the bytes. `None` means that there is a URL instead, or a reference to an attachment.
+    /// Returns the bytes; `None` where [`base64`](Self::base64) returns `None`.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         STANDARD.decode(self.base64()?).ok()
     }
 
-    /// Returns a URL for the content: its own, or a `data:` URL with the bytes.
+    /// Returns a URL for the content: a `data:` URL if the bytes are at hand, else the URL of the media or of its blob.
+    /// A reference to an attachment has no URL, and gives `attachment:` with its number.
     pub fn data_url(&self) -> Cow<'_, str> {
         match (&self.source, self.base64()) {
             (_, Some(text)) => format!("data:{};base64,{text}", self.media_type).into(),

@@ -11,8 +11,8 @@ use std::fmt;
 
 /// Table that a tool returns: columns with names, and rows of cells.
 ///
-/// The model reads the rows as JSON. The receipt of the call has the table as an attachment as well, in the format
-/// `text/csv`, if the run has a [blob store](crate::blob).
+/// The model reads the rows as JSON. The receipt of the call has the table as an attachment as well, of the type
+/// `text/csv`. The content of the attachment is kept only if the run has a [blob store](crate::blob).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -32,7 +32,7 @@ use std::fmt;
 pub struct Table {
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Rows, each with a cell for each column.
+    /// Rows, each with one cell for each column; this is not checked.
     pub rows: Vec<Vec<Value>>,
 }
 
@@ -45,7 +45,8 @@ impl Table {
         }
     }
 
-    /// Creates a table of structs: a row for each, and a column for each field. A field that a struct leaves out is `null`.
+    /// Creates a table of structs: a row for each struct, and a column for each field. The cell of a field that a
+    /// struct leaves out is `null`.
     ///
     /// # Errors
     /// When a row is not a struct or a map.
@@ -76,7 +77,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Adds a row of cells, one for each column.
+    /// Adds a row with one cell for each column; the number of cells is not checked.
     #[must_use]
     pub fn row<V: Into<Value>>(mut self, cells: impl IntoIterator<Item = V>) -> Self {
         self.rows.push(cells.into_iter().map(Into::into).collect());

@@ -45,7 +45,7 @@ impl MemoryBank {
         self
     }
 
-    /// Returns the lines that an agent remembers for a scope, oldest first.
+    /// Returns the lines in the memory of this owner, oldest first.
     pub fn lines(&self, owner: &Owner) -> Vec<String> {
         let kept = self.kept();
         kept.get(owner)
@@ -53,7 +53,7 @@ impl MemoryBank {
             .unwrap_or_default()
     }
 
-    /// Adds lines to the memory of an agent and scope, without the checks of what a model writes.
+    /// Adds the lines of `text` to the memory of this owner, without the checks of what a model writes.
     pub fn remember(&self, owner: &Owner, text: &str) {
         self.add(owner, text.lines().map(str::to_owned));
     }

@@ -3,9 +3,10 @@
 //! An agent with a memory has three more tools: `memory_read`, `memory_write` and `memory_search`. Each agent has
 //! a separate memory in each [`Scope`], and nothing that a model says gives it access to another memory.
 //!
-//! A memory is for what the agent has learnt, in a few lines of its own. Lines that repeat a tool's output word
-//! for word are refused. The model is then told to remember in its own words what the output was about. The run's
-//! secrets are masked. Your own code may [`remember`](MemoryBank::remember) anything.
+//! A memory is for what the agent has learnt, in a few lines of its own. If a text of the model, or one of its lines,
+//! mostly repeats the output of a tool word for word, the whole text is refused. The model is then told to remember in
+//! its own words what the output was about. The run's secrets are masked in what the model writes. Your own code may
+//! [`remember`](MemoryBank::remember) anything.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -107,20 +108,20 @@ impl Owner {
     note = "a memory is a `MemoryBank` or any type that implements `Memory`"
 )]
 pub trait Memory: Send + Sync + 'static {
-    /// Returns all lines that this agent remembers for this scope, oldest first; none if it has never written any.
+    /// Returns all lines of this owner's memory, oldest first; an empty list if the owner has no memory yet.
     ///
     /// # Errors
     /// When the memory cannot be reached.
     async fn read(&self, owner: &Owner) -> Result<Vec<String>, MemoryError>;
 
-    /// Appends lines to the memory of an agent and scope. A memory of limited size drops its oldest lines for them.
+    /// Appends lines to this owner's memory. A memory of limited size drops its oldest lines to make room.
     ///
     /// # Errors
     /// When the memory cannot be reached, or refuses the lines.
     async fn write(&self, owner: &Owner, lines: Vec<String>) -> Result<(), MemoryError>;
 
-    /// Returns the lines that contain every word of `query`, ignoring case, oldest first. By default, they are searched
-    /// among all lines that [`read`](Memory::read) returns.
+    /// Returns the lines of this owner's memory that contain every word of `query`, ignoring case, oldest first. By
+    /// default, the lines that [`read`](Memory::read) returns are searched.
     ///
     /// # Errors
     /// When the memory cannot be reached.

@@ -12,7 +12,7 @@ const LONGEST: usize = 4_000;
 const NAMES: [&str; 3] = ["memory_read", "memory_write", "memory_search"];
 
 /// Returns the three tools (read, write and search) by which the model of this agent uses the agent's memory, and no
-/// other.
+/// other memory.
 pub(crate) fn tools(memory: &Arc<dyn Memory>, agent: &str) -> [SharedTool; 3] {
     let reach = Reach {
         memory: memory.clone(),

@@ -16,7 +16,7 @@ pub struct Capabilities {
     pub tools: bool,
     /// Is `true` if the model can make several calls in one reply.
     pub parallel_calls: bool,
-    /// Is `true` if the server can hold the model to a JSON Schema.
+    /// Is `true` if the server can make the model's answer follow a JSON Schema.
     pub structured_output: bool,
     /// Is `true` if the model can stream its replies.
     pub streaming: bool,

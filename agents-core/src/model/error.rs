@@ -115,7 +115,8 @@ impl ModelError {
         self
     }
 
-    /// Returns the id by which the provider knows the request, for its support; `None` if it has sent none.
+    /// Returns the id by which the provider knows the request, for the provider's support; `None` if the provider sent
+    /// no id.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -129,22 +130,23 @@ impl ModelError {
         self.request_id.as_deref()
     }
 
-    /// Returns the kind of error, by which callers decide what to do.
+    /// Returns the kind of the error, by which callers decide what to do.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind
     }
 
-    /// Returns the HTTP status, or `None` if the server did not respond.
+    /// Returns the HTTP status that the server answered with; `None` if no status is known.
     pub fn status(&self) -> Option<u16> {
         self.status
     }
 
-    /// Returns how long the server asked clients to wait, or `None` if it did not.
+    /// Returns how long the server asked clients to wait; `None` if the server did not ask for a wait.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// Returns what is known of a request that is longer than the model can read; `None` for other errors.
+    /// Returns the sizes of a request that is longer than the model can read, as far as they are known; `None` for
+    /// errors of another kind than [`TooLong`](ModelErrorKind::TooLong).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -161,9 +163,9 @@ impl ModelError {
     /// Returns `true` if the same request may succeed when it is repeated.
     ///
     /// Failures are transient if the server had too much to do (429, 503), nothing came in time (408, 504), or the
-    /// connection broke (502). An address that nothing listens at, an unknown model and a rejected key do not
-    /// change by themselves. A 500 of a provider is transient; that of Ollama mostly means that the model does not fit
-    /// into the machine.
+    /// connection broke (502). An address that nothing listens at, an unknown model and a rejected key do not change by
+    /// themselves. The clients of providers report a 500 as overloaded, thus as transient. The client of Ollama reports
+    /// a 500 as refused, because it mostly means that the model does not fit into the machine.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -1,15 +1,15 @@
 use super::{Capabilities, Model, ModelError, Reply, Request, streamed::Streamed};
 use async_trait::async_trait;
 
-/// A model with a second model for requests that it fails, made by [`Model::or`].
+/// Two models, of which the second gets the requests that the first one fails to answer; made by [`Model::or`].
 ///
-/// Every request is made to the first model. If it fails for any reason, the second model gets the same request,
-/// unless a part of the first reply was streamed already. The change is a log line and a fact of the run. If the
-/// second model fails as well, its error includes that of the first one.
+/// Every request is made to the first model. If the request fails for any reason, the second model gets the same
+/// request, unless a part of the first reply was streamed already. The change is a log line and a fact of the run. If
+/// the second model fails as well, its error includes that of the first one.
 ///
 /// In all other respects the two are one model, with one name: `first|second`. One [price](crate::agent::Run::price) is
-/// therefore set for both, for example that of the dearer one. If the model that answered has a price of its own, that
-/// price applies.
+/// therefore set for this name, for example that of the dearer model. If the run has a price for the name of the model
+/// that answered, that price applies.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -54,7 +54,7 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
         self.first.provider()
     }
 
-    /// Returns the abilities that at least one of the two models has.
+    /// Returns the abilities that at least one of the two models has, and the smaller of the two windows.
     fn capabilities(&self) -> Capabilities {
         let (first, second) = (self.first.capabilities(), self.second.capabilities());
         Capabilities {

@@ -101,8 +101,9 @@ impl History {
     /// Lends a model client the slot in which it keeps what it has already encoded of this history, together with
     /// the messages.
     ///
-    /// The slot starts as `W::default()`, and keeps its content while messages are added. `W` should remember how
-    /// many messages it covers, and to which client it belongs if several may use the same type.
+    /// There is one slot for each type `W`. The slot starts as `W::default()`, and keeps its content while messages are
+    /// added. `W` should remember how many messages it covers, and to which client it belongs if several clients may
+    /// use the same type.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -78,7 +78,7 @@ impl Message {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Id that the model gave the call; empty if it gave none, in which case the run creates one.
+    /// Id that the model gave the call; empty if the model gave no id, in which case the run creates one.
     #[serde(default)]
     pub id: String,
     /// Name of the tool, as the model spelled it.

@@ -110,7 +110,8 @@ pub trait Model: Send + Sync + 'static {
         self.id().split('/').next().unwrap_or_default()
     }
 
-    /// Returns the abilities of the model, such as reading images. By default, it reads text alone.
+    /// Returns the abilities of the model, such as reading images. By default, the model has all abilities but reading
+    /// images and files.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
@@ -130,7 +131,7 @@ pub trait Model: Send + Sync + 'static {
     /// Wraps the model so that transient failures are retried, up to `max_attempts` requests in all; see
     /// [`Retry`].
     ///
-    /// Without it every request is made once.
+    /// Without this wrapper, every request is made once.
     fn retry(self, max_attempts: u32) -> Retry<Self>
     where
         Self: Sized,
@@ -138,7 +139,7 @@ pub trait Model: Send + Sync + 'static {
         Retry::new(self, max_attempts)
     }
 
-    /// Wraps the model so that another model gets the requests that it fails; see [`Fallback`].
+    /// Wraps the model so that `other` gets the requests that this model fails to answer; see [`Fallback`].
     fn or<M: Model>(self, other: M) -> Fallback<Self, M>
     where
         Self: Sized,

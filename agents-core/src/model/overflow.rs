@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextOverflow {
-    /// Number of tokens that were sent. A client that has to estimate it gives an amount that it is sure of.
+    /// Number of tokens that were sent. A client that has to estimate this number gives a low estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<u64>,
     /// Number of tokens that the model has read, if the server cut the rest off; `None` if the model read nothing.
@@ -27,7 +27,8 @@ pub struct ContextOverflow {
 
 impl ContextOverflow {
     /// Reads the two sizes of a provider's refusal, such as `prompt is too long: 210000 tokens > 200000 maximum`. The
-    /// greater one was sent, the smaller one is the window. Both are `None` if the text has other numbers as well.
+    /// greater one was sent, the smaller one is the window. Numbers below 512 are passed over. Both sizes are `None`
+    /// unless exactly two other numbers are left, and these differ.
     ///
     /// ```
     /// # use agents_core as agents;

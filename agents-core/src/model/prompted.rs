@@ -85,8 +85,8 @@ pub fn instructions<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> String
 
 /// Returns `true` if at least one of the tools does work, other than giving up.
 ///
-/// The two tools by which a repair agent gives up do no work. A model that has no other tools should not be
-/// constrained to "a call or an answer": giving up would then be one of only two things that it can say.
+/// The tools by which a model gives up, such as those of a repair agent, do no work. A model that has no other tools
+/// should not be constrained to "a call or an answer": giving up would then be one of only two things that it can say.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -101,11 +101,11 @@ pub fn any_work<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> bool {
 }
 
 /// Returns worked examples as earlier turns of the conversation: for each tool a request, the call
-/// that answers it, its result and the reply.
+/// that answers it, the result of the call and the reply. Tools that only let a model give up have no examples.
 ///
-/// If there are few tools, one more request and its call follow, without a result. The real request comes next, so
-/// that the model answers it with a call too. Without a result among the examples a small model never stops
-/// calling; with results only, it never begins.
+/// If there are fewer than 5 tools, one more request and its call follow for each tool, without a result. The real
+/// request comes next, so that the model answers it with a call too. Without a result among the examples a small model
+/// never stops calling; with results only, the model never begins.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -199,7 +199,7 @@ pub fn plain(message: &Message) -> (&'static str, Cow<'_, str>) {
     }
 }
 
-/// Formats a text followed by tool calls, one per line.
+/// Formats a text followed by tool calls, each on a line of its own.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -242,7 +242,7 @@ pub(crate) fn result_text(name: &str, content: &str) -> String {
     format!("Result of {name}: {content}{then}")
 }
 
-/// Returns `true` if these arguments are a single JSON object.
+/// Returns `true` if the text `arguments` is a single JSON object.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -7,8 +7,8 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 /// Purpose for which a model is asked.
 ///
-/// An agent may name a purpose in place of a model. A control plane then says which model answers, for which tenant, and
-/// within which limits. Costs are summed by purpose as well.
+/// An agent may name a purpose in place of a model. A control plane then says which model answers, for which tenant,
+/// and within which limits. Costs are summed by purpose as well.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -42,7 +42,7 @@ pub enum PurposeKey {
 }
 
 impl PurposeKey {
-    /// The purposes that every control plane has.
+    /// Purposes that every control plane has.
     pub const ALL: [PurposeKey; 8] = [
         PurposeKey::Scoring,
         PurposeKey::Detection,
@@ -54,7 +54,7 @@ impl PurposeKey {
         PurposeKey::Embedding,
     ];
 
-    /// Creates a purpose of an application. A control plane refuses one that is not registered there.
+    /// Creates a purpose of an application. A control plane refuses a purpose that is not registered there.
     pub const fn extra(name: &'static str) -> Self {
         PurposeKey::Extra(Cow::Borrowed(name))
     }
@@ -102,12 +102,12 @@ impl PurposeKey {
 /// # }
 /// ```
 pub trait Purposes: Send + Sync + 'static {
-    /// Returns the model that stands for a purpose in a scope. Its [`id`](Model::id) depends on the purpose alone. So a
-    /// conversation can go on after the models behind the purpose have changed.
+    /// Returns the model that stands for a purpose in a scope. The model's [`id`](Model::id) must depend on the purpose
+    /// alone, so that a conversation can go on after the models behind the purpose have changed.
     fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model>;
 
-    /// Tells whether an answer for a purpose fits; by default, nothing is done with it. An answer does not fit if no
-    /// repair could mend it, or if the model declined to give it.
+    /// Takes note whether the answer of an agent with a purpose fits; by default, the method does nothing. An answer
+    /// does not fit if no repair could mend it, or if the model declined to give it.
     fn judged(&self, run_id: &str, purpose: &PurposeKey, fits: bool) {
         let _ = (run_id, purpose, fits);
     }
@@ -136,7 +136,7 @@ impl<P: Purposes + ?Sized> Purposes for Arc<P> {
 }
 
 impl From<&str> for PurposeKey {
-    /// Returns the purpose of this name; a purpose of an application if the name is none of [`ALL`](Self::ALL).
+    /// Returns the purpose of this name; a purpose of an application if no purpose in [`ALL`](Self::ALL) has the name.
     fn from(name: &str) -> Self {
         let mut all = Self::ALL.into_iter();
         let known = all.find(|purpose| purpose.as_str() == name);

@@ -65,18 +65,18 @@ pub struct Reply {
     /// Reason why the model stopped writing this reply.
     #[serde(default)]
     pub finish: FinishReason,
-    /// Tokens that were read and written for this reply.
+    /// Tokens that were read and written for this reply, and the number of requests.
     #[serde(default)]
     pub usage: Usage,
-    /// Is `true` if the tools were [offered by prompt](crate::model::prompted). A reply that is a call and nothing
-    /// else then counts as a call, whatever its name.
+    /// Is `true` if the tools were [offered by prompt](crate::model::prompted). A reply that is a printed call and
+    /// nothing else then counts as a call, even if no tool has the name in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompted: bool,
     /// Name of the model that answered, if the model that was asked stands for several; else `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Cost of the reply in billionths, if the model [knows it](crate::Model::knows_cost). It takes the place of the
-    /// price that the run has for the model.
+    /// Cost of the reply in billionths of a unit of money, if the model [knows it](crate::Model::knows_cost). This cost
+    /// is counted in place of the price that the run has for the model.
     #[serde(skip)]
     pub cost_nanos: Option<u64>,
     /// Requests and tokens that the server still permits. They are not stored.

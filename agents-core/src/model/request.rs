@@ -30,7 +30,7 @@ pub enum Delta<'a> {
     Thinking(&'a str),
 }
 
-/// A request to a model: a history, the tools it may call, and the format of its answer.
+/// A request to a model: a history, the tools that the model may call, and the format of its answer.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -69,7 +69,8 @@ pub(crate) trait OfRun: Send + Sync {
     /// Returns the scope for which the run works: organisation, workspace and user.
     fn of_scope(&self) -> &Scope;
 
-    /// Looks for a secret of the run by its name, and masks it in the run; `None` if there is none.
+    /// Looks for a secret of the run by its name, and masks the secret in the run; `None` if the run has no such
+    /// secret.
     async fn find(&self, name: &str) -> Result<Option<Secret>, SecretError>;
 }
 
@@ -119,7 +120,7 @@ impl<'a> Request<'a> {
 
     /// Sets a JSON Schema that the answer has to follow.
     ///
-    /// Do not combine it with tools: a model that must follow a schema cannot call.
+    /// Do not combine a format with tools: a model that must follow a schema cannot call.
     #[must_use]
     pub fn with_format(mut self, schema: &'a Value) -> Self {
         self.format = Some(schema);
@@ -159,11 +160,12 @@ impl<'a> Request<'a> {
         self.asker.map(OfRun::of_scope)
     }
 
-    /// Returns a secret of the run that makes the request, such as the key that the model's server asks for. It is found
-    /// as [a tool's secrets](crate::ToolContext::secret) are, and masked in the run from now on.
+    /// Returns a secret of the run that makes the request, such as the key that the model's server asks for. The secret
+    /// is found as [a tool's secrets](crate::ToolContext::secret) are, and masked in the run from now on.
     ///
     /// # Errors
-    /// With [`ModelErrorKind::Setup`] outside of a run, and if the run has no such secret.
+    /// With [`ModelErrorKind::Setup`] outside of a run, and if the run has no such secret, or the secret cannot be
+    /// looked up or masked.
     pub async fn secret(&self, name: &str) -> Result<Secret, ModelError> {
         let setup = |why: String| ModelError::new(ModelErrorKind::Setup, why);
         let Some(run) = self.asker else {
@@ -174,15 +176,15 @@ impl<'a> Request<'a> {
         found.map_err(|error| setup(wording::secret_missing(&error)))
     }
 
-    /// Sets the place in the run at which the request is made, for records of the request.
+    /// Sets the path of the request in the run, for records of the request.
     #[must_use]
     pub(crate) fn with_place(mut self, place: &'a (dyn fmt::Display + Send + Sync)) -> Self {
         self.place = Some(place);
         self
     }
 
-    /// Returns the place in the run at which the request is made: the agent's place and the turn; empty outside of
-    /// a run.
+    /// Returns the path of the request in the run: the path of the agent, followed by the turn. The path is empty
+    /// outside of a run.
     pub fn place(&self) -> String {
         self.place.map(ToString::to_string).unwrap_or_default()
     }
@@ -199,8 +201,8 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Reports that the model of this name failed and another request is made in its place; a run stores that as a
-    /// fact.
+    /// Reports that the model of this name failed and that another request is made instead; a run stores the report as
+    /// a fact.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -224,7 +226,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Sets how long the caller waits for the reply. The client keeps to it, as far as it can.
+    /// Sets how long the caller waits for the reply. The client keeps to these limits, as far as it can.
     #[must_use]
     pub fn with_patience(mut self, patience: Patience) -> Self {
         self.patience = patience;
@@ -245,7 +247,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Returns the history of the conversation, whose slots hold what the client has already encoded.
+    /// Returns the history of the conversation; [`History::wire`] lends the client what it has already encoded.
     pub fn history(&self) -> &'a History {
         self.history
     }
@@ -257,10 +259,10 @@ impl<'a> Request<'a> {
 
     /// Checks that the model can read the images and files of the conversation.
     ///
-    /// A client need not check it: a run does so before each request.
+    /// A client need not call this method: a run does so before each request.
     ///
     /// # Errors
-    /// With [`ModelErrorKind::Setup`] if it cannot read them.
+    /// With [`ModelErrorKind::Setup`] if the model cannot read them.
     pub fn check_media(&self, model: &dyn Model) -> Result<(), ModelError> {
         let able = model.capabilities();
         let what = match (self.history.has_images(), self.history.has_files()) {
@@ -285,8 +287,8 @@ impl<'a> Request<'a> {
         self.tools.into_iter().flat_map(ToolSet::offered)
     }
 
-    /// Returns the tools as a JSON array of function declarations, the form that Ollama and most other servers
-    /// take; serialized once for each set. `None` if there are no tools.
+    /// Returns the tools as a JSON array of function declarations, the form that Ollama and most other servers take;
+    /// `None` if there are no tools. The array is made once for each set of tools.
     pub fn tools_json(&self) -> Option<&'a str> {
         self.tools.map(ToolSet::declarations)
     }

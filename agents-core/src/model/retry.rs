@@ -13,8 +13,8 @@ use tokio::time::sleep;
 ///
 /// A request is repeated after a failure that is [transient](ModelError::is_transient), and if the server could
 /// not be reached, as while it restarts. A request is not repeated once a part of its reply was streamed. Each
-/// wait is a log line, ends with the run, and counts against its time. If the server says how long to wait, that
-/// time is kept, up to the cap of the back-off.
+/// wait is logged, ends if the run ends, and counts as working time of the run. If the server says how long to wait,
+/// that time is kept, up to the cap of the back-off.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -59,7 +59,7 @@ impl<M: Model> Retry<M> {
         self
     }
 
-    /// Returns how long to wait after this attempt has failed; `None` if the failure is final.
+    /// Returns how long to wait after this attempt has failed; `None` if no further attempt is made.
     fn wait(&self, attempt: u32, error: &ModelError, streamed: &Streamed) -> Option<Duration> {
         let starting = error.kind() == ModelErrorKind::Unreachable;
         let passing = error.is_transient() || starting;

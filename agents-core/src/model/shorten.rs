@@ -8,7 +8,8 @@ use crate::Error;
 use async_trait::async_trait;
 use std::sync::Arc;
 
-/// Policy that shortens a conversation before each message: see [`Chat::shorten`](crate::agent::Chat::shorten).
+/// Code that shortens a conversation: before each message of a chat ([`Chat::shorten`](crate::agent::Chat::shorten)),
+/// or while an agent works ([`ContextPolicy::by`](crate::agent::ContextPolicy::by)).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -34,16 +35,17 @@ use std::sync::Arc;
 pub trait Shorten: Send + Sync {
     /// Returns the messages to go on with, in place of these; `None` keeps all of them.
     ///
-    /// Each call of a tool needs its result right behind the message that makes it. The future is a part of the send:
-    /// agents that it runs share the budget and the cancellation.
+    /// Each call of a tool needs its result right behind the message that makes the call. Agents that the method runs
+    /// share the budget and the cancellation of the work for which the conversation is shortened.
     ///
     /// # Errors
-    /// With the reason why the conversation cannot be shortened, which ends the send.
+    /// With the reason why the conversation cannot be shortened. The message of the chat then fails, or the agent's
+    /// work.
     async fn shorten(&self, messages: &[Message]) -> Result<Option<Vec<Message>>, Error>;
 }
 
 /// Shortens a conversation to its last exchanges: each is a message of the user, and all that follows up to the next
-/// one.
+/// message of the user.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -66,7 +68,7 @@ pub trait Shorten: Send + Sync {
 pub struct KeepLast(usize);
 
 impl KeepLast {
-    /// Creates the policy that keeps this number of exchanges, the last ones, and leaves out the ones before.
+    /// Creates the value that keeps the last `number` exchanges of a conversation, and leaves out the earlier ones.
     #[must_use]
     pub fn exchanges(number: usize) -> Self {
         KeepLast(number)
@@ -100,8 +102,8 @@ pub(crate) fn last_exchanges(messages: &[Message], number: usize) -> &[Message] 
     &messages[from..]
 }
 
-/// Returns an estimate of the tokens of messages: one for every four bytes of text, four more for each message, and 1,000
-/// for an image or a file.
+/// Returns an estimate of the tokens of messages: one for every four bytes of text, four more for each message, and
+/// 1,000 for an image or a file.
 pub(crate) fn estimated(messages: &[Message]) -> u64 {
     let of = |message: &Message| {
         let beside = match message {
@@ -124,15 +126,16 @@ pub(crate) fn estimated(messages: &[Message]) -> u64 {
 pub(crate) struct Halves<'a> {
     /// Messages that are left out, oldest first.
     pub(crate) older: Vec<Message>,
-    /// Last words of the user, if they are older than `newer`; they stay.
+    /// Last message of the user, if it is older than `newer`; it stays.
     pub(crate) task: Option<&'a Message>,
-    /// Newest messages, which stay as they are. They have at most half of the tokens, or are only the last reply and what
-    /// follows it.
+    /// Newest messages, which stay as they are. They have at most half of the tokens, or are only the last reply and
+    /// what follows it.
     pub(crate) newer: &'a [Message],
 }
 
 impl<'a> Halves<'a> {
-    /// Divides a conversation between two rounds, so that a call stays with its result; `None` if no reply can be left out.
+    /// Divides a conversation between two rounds, so that a call stays with its result; `None` if no reply can be left
+    /// out.
     pub(crate) fn of(messages: &'a [Message]) -> Option<Self> {
         let begins = |at: &usize| !matches!(messages[*at], Message::Tool { .. });
         let is_reply = |message: &Message| matches!(message, Message::Assistant { .. });
@@ -166,7 +169,7 @@ impl<'a> Halves<'a> {
     }
 }
 
-/// Policy that leaves out the older half of a conversation.
+/// Leaves out the older half of a conversation.
 pub(crate) struct Trim;
 
 #[async_trait]
@@ -177,8 +180,8 @@ impl Shorten for Trim {
     }
 }
 
-/// Mends a conversation that was loaded: each call without a result gets one that says so, right behind the results of the
-/// other calls. Providers refuse a conversation with a call that has no result.
+/// Mends a conversation that was loaded: each call without a result gets a result that says so, right behind the
+/// results of the other calls. Providers refuse a conversation with a call that has no result.
 ///
 /// # Errors
 /// When a result has no call.

@@ -4,8 +4,8 @@ use std::{fmt, ops::Deref};
 /// Reasoning of a model: a text to read, and data that only the provider can read.
 ///
 /// Some providers sign or encrypt their reasoning, and need it back unchanged with the next request. A client keeps
-/// that data here under its provider's name. Clients of other providers do not see it. Where a text is expected, the
-/// reasoning is its text.
+/// that data here under its provider's name. Clients of other providers do not see the data. A `Thinking` derefs to its
+/// text.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -45,7 +45,8 @@ impl Thinking {
         self
     }
 
-    /// Returns the data that goes back to `provider` unchanged; `None` if there is none, or if it is another provider's.
+    /// Returns the data that goes back to `provider` unchanged; `None` if there is no data, or if the data belongs to
+    /// another provider.
     pub fn opaque(&self, provider: &str) -> Option<&str> {
         let opaque = self.opaque.as_ref()?;
         (opaque.provider == provider).then_some(&*opaque.data)

@@ -56,8 +56,8 @@ use std::{fmt, sync::Arc};
 
 /// Rule about what the agents of a run may do.
 ///
-/// A policy should decide by the action alone, because it is asked about a call more than once: when the call is
-/// taken up, and again, with the arguments, whenever the call is about to run.
+/// A policy should decide by the action alone, because it is asked about a tool call more than once: when the call is
+/// taken up, and again, with the arguments, before each execution.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -100,19 +100,19 @@ use std::{fmt, sync::Arc};
 /// # shared(Arc::new(read_only()));
 /// ```
 pub trait Policy: Send + Sync + 'static {
-    /// Decides whether an action may happen. The strictest verdict of all policies applies.
+    /// Decides whether an action may happen. The strictest verdict of all policies of the run applies.
     fn judge(&self, action: &Action<'_>) -> Verdict;
 
     /// Returns the name of the policy; `None` if it has none. [`named`] gives a name to a closure.
     ///
-    /// A stored run is not resumed without a policy of each name that it had. A run with a journal therefore
+    /// A stored run is not resumed unless it is given a policy of each name that it had. A run with a journal therefore
     /// refuses a policy without a name.
     fn name(&self) -> Option<&str> {
         None
     }
 
-    /// Returns `true` if models are not to be offered this tool; `false` by default. The policy is asked before each
-    /// request to a model. It still has to deny the calls of a model that knows of the tool.
+    /// Returns `true` if models are not to be offered this tool; `false` by default. The method is called before each
+    /// request to a model. A model may call the tool all the same, so [`judge`](Self::judge) has to deny such calls.
     fn withholds(&self, tool: &ToolSpec) -> bool {
         _ = tool;
         false
@@ -168,7 +168,8 @@ pub enum Verdict {
     Confirm,
     /// The policy denies the action, which is not done.
     Deny {
-        /// Reason why the policy denies the call, which the model is told.
+        /// Reason why the policy denies the action. The model is told the reason for a denied tool call; the error that
+        /// ends the run has the reason for a denied request to a model.
         reason: String,
     },
 }
@@ -182,13 +183,13 @@ impl Verdict {
     }
 }
 
-/// An action that a [`Policy`] decides about.
+/// Action that a [`Policy`] decides about: a request to a model, or a tool call.
 ///
 /// ```
 /// # use agents_core as agents;
 /// use agents::policy::{Action, Verdict};
 ///
-/// // Both kinds of step are known by the agent that takes them, and by whom the run works for.
+/// // Both kinds of action tell for whom the run works, and what it has used.
 /// fn trial(action: &Action<'_>) -> Verdict {
 ///     let (scope, requests) = match action {
 ///         Action::Model(ask) => (ask.scope, ask.usage.requests),
@@ -205,7 +206,8 @@ impl Verdict {
 pub enum Action<'a> {
     /// A model is about to be asked, with this request.
     Model(ModelCall<'a>),
-    /// A tool is about to be executed, with this call.
+    /// A tool is called, with this call. The action comes before the arguments are read, and again before each
+    /// execution.
     Tool(ToolUse<'a>),
 }
 
@@ -227,7 +229,7 @@ pub struct ModelCall<'a> {
     pub scope: &'a Scope,
 }
 
-/// Execution of a tool that is about to start.
+/// Call of a tool, before it is executed.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ToolUse<'a> {
@@ -235,7 +237,8 @@ pub struct ToolUse<'a> {
     pub agent: &'a str,
     /// Specification of the tool that is called.
     pub spec: &'a ToolSpec,
-    /// Is `true` if the tool is a delegate: an agent whose own calls are judged as well.
+    /// Is `true` if the tool's work is a part of the run itself: a delegate or a bridge tool, whose agent's own calls
+    /// are judged as well, a hand-off, or a tool by which a model gives up its task.
     pub is_delegate: bool,
     /// Arguments of the call; `None` until they have been read.
     pub args: Option<&'a Json>,
@@ -256,7 +259,7 @@ impl Policies {
         self.0.push(Arc::new(policy));
     }
 
-    /// Puts the policies of the run around this one first; they apply in this run, too.
+    /// Puts the policies of the run around this one before its own; they apply in this run, too.
     pub(crate) fn inherit(&mut self, outer: &Policies) {
         self.0.splice(..0, outer.0.iter().cloned());
     }
@@ -276,7 +279,7 @@ impl Policies {
         self.0.iter().all(|policy| policy.name().is_some())
     }
 
-    /// Returns `true` if a policy forbids that models are offered this tool. A policy that panics denies the calls.
+    /// Returns `true` if a policy forbids that models are offered this tool. A policy that panics here forbids nothing.
     pub(crate) fn withhold(&self, tool: &ToolSpec) -> bool {
         let mut policies = self.0.iter();
         policies.any(|policy| guarded(|| policy.withholds(tool)).unwrap_or_default())

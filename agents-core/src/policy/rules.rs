@@ -3,7 +3,7 @@
 use super::{Action, Policy, Verdict, wording};
 use crate::tool::{Effects, Pattern, ToolSpec};
 
-/// Returns a policy that denies tools that write, and tools of undeclared effects.
+/// Returns a policy that denies the calls of tools that write, and of tools with undeclared effects.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -22,7 +22,7 @@ pub fn read_only() -> impl Policy {
     })
 }
 
-/// Returns a policy that denies tools whose effects leave the organisation, and tools of undeclared
+/// Returns a policy that denies the calls of tools whose effects leave the organisation, and of tools with undeclared
 /// effects.
 ///
 /// ```
@@ -50,8 +50,8 @@ pub fn no_external() -> impl Policy {
     })
 }
 
-/// Returns a policy that denies the tools with these names; a pattern matches a name or a
-/// `name@version`.
+/// Returns a policy that denies the calls of every tool that the pattern matches: by the name that models use, by the
+/// tool's own name, or by `name@version`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -71,8 +71,8 @@ pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
     })
 }
 
-/// Returns a policy that permits only tools with these names, and denies all others; a pattern matches a name or a
-/// `name@version`.
+/// Returns a policy that denies the calls of every tool that none of the patterns matches: by the name that models use,
+/// by the tool's own name, or by `name@version`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -92,7 +92,8 @@ pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> im
     })
 }
 
-/// Returns a policy under which a person has to approve every call of the tools with these names.
+/// Returns a policy under which a person has to approve every call of each tool that the pattern matches: by the name
+/// that models use, by the tool's own name, or by `name@version`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -111,7 +112,8 @@ pub fn confirm_tools(pattern: impl Into<Pattern>) -> impl Policy {
     })
 }
 
-/// Returns a policy under which a person has to approve every call of a tool that writes.
+/// Returns a policy under which a person has to approve every call of a tool that writes. A tool of undeclared effects
+/// counts as one that writes.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -130,8 +132,8 @@ pub fn confirm_writes() -> impl Policy {
 
 /// Gives a policy a name.
 ///
-/// A stored run is not resumed without a policy of each name that it had. A closure has no name, so a run with a
-/// journal refuses it unless it is named. Two different policies need different names.
+/// A stored run is not resumed unless it is given a policy of each name that it had. A closure has no name, so a run
+/// with a journal refuses a closure that was not named. Two different policies need different names.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -1,8 +1,8 @@
 //! Rate limits for tools, checked before every execution, but not for results from a cache.
 //!
 //! A call that comes too early is not executed, and has no attempt. The call fails with `RATE_LIMIT`, and
-//! `retry_after_s` says how long to wait. A `retry` in an agent's shared arms waits that long; without an arm, the
-//! model decides.
+//! `retry_after_s` says how long to wait. A `retry` in an agent's default arms, or in its arms for tools by a pattern,
+//! waits that long; arms for the error type of one tool are not asked. If no arm decides, the model does.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -79,8 +79,8 @@ impl<L: RateLimiter + ?Sized> RateLimiter for Arc<L> {
 /// Longest period of a rate: a clock cannot represent the end of an arbitrary one.
 const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// Maximum rate of executions, with bursts: up to `times` in a row, then as fast as they are refilled. The refill is
-/// even over the period.
+/// Maximum rate of executions: up to `times` at once, and then as many as the period allows. The permissions come back
+/// evenly over the period.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -120,7 +120,7 @@ impl Rate {
         self.times
     }
 
-    /// Returns the period in which all executions are refilled.
+    /// Returns the period in which all used permissions come back.
     pub const fn per(self) -> Duration {
         self.per
     }

@@ -5,15 +5,15 @@ use std::io;
 /// Reason why a tool did not get a secret.
 ///
 /// The operator `?` converts this error into a tool's own error: an [`io::Error`], a `String`, or
-/// any type that takes errors. The call's code stays that of the secret error: `AUTH_REQUIRED`, or
-/// `PROVIDER_ERROR` if the secret could not be looked up.
+/// any type that takes errors. If that error names no code of its own, the call has the code of the secret error:
+/// `AUTH_REQUIRED`, or `PROVIDER_ERROR` if the secret could not be looked up.
 ///
 /// ```
 /// # use agents_core as agents;
 /// use agents::{ToolContext, secret::SecretError};
 /// use std::io;
 ///
-/// // With `?` it becomes the tool's own error.
+/// // With `?`, the secret error becomes the tool's own error.
 /// async fn ask_crm(cx: &ToolContext) -> io::Result<String> {
 ///     let key = cx.secret("crm").await?;
 ///     Ok(format!("asked with a key of {} bytes", key.expose_secret().len()))
@@ -42,7 +42,7 @@ enum Why {
 }
 
 impl SecretError {
-    /// Creates the error for a secret that was found in no scope.
+    /// Creates the error for a secret that neither the run nor its user, workspace or organisation has.
     pub fn missing(name: impl Into<String>) -> Self {
         SecretError {
             name: name.into(),
@@ -71,7 +71,8 @@ impl SecretError {
         &self.name
     }
 
-    /// Returns `true` if no scope has the secret.
+    /// Returns `true` if neither the run nor its user, workspace or organisation has the secret; `false` if the secret
+    /// is too short, or could not be looked up.
     pub fn is_missing(&self) -> bool {
         self.why == Why::Missing
     }

@@ -75,8 +75,8 @@
 //! To use a hook of your own, set it before the first run with secrets, so that it is wrapped. A hook that is
 //! set later replaces this one and prints the message unmasked.
 //!
-//! A value of fewer than 4 characters is refused, since masking it would mask half of every text. There is no
-//! other restriction: a secret that is an ordinary word masks that word.
+//! A value of fewer than 4 characters, without the white space around it, is refused, since masking it would mask half
+//! of every text. There is no other restriction: a secret that is an ordinary word masks that word.
 
 mod error;
 mod mask;
@@ -238,8 +238,8 @@ pub trait Secrets: Send + Sync + 'static {
         name: &str,
     ) -> Result<Option<SecretValue>, SecretError>;
 
-    /// Returns one version of the secret called `name`, for a run whose journal refers to that version; `None` if it is
-    /// gone.
+    /// Returns one version of the secret called `name`, for a run whose journal refers to that version; `None` if the
+    /// source does not have the version any more.
     ///
     /// Without an implementation of your own, only the current version is found.
     ///
@@ -276,7 +276,7 @@ impl<S: Secrets + ?Sized> Secrets for Arc<S> {
     }
 }
 
-/// A secret and its scope; its value appears neither in `Debug` output nor in any log.
+/// A secret and its scope. The value of the secret appears neither in `Debug` output nor in any log.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -319,8 +319,8 @@ impl Secret {
         self.value.version_name()
     }
 
-    /// Makes a run's masker hide the secret, under this name. It is an error if the value has fewer than 4 characters,
-    /// without the white space around it.
+    /// Makes a run's masker hide the secret, under this name. A value that has fewer than 4 characters, without the
+    /// white space around it, is an error.
     pub(crate) fn hide(&self, name: &str, masker: &Arc<Masker>) -> Result<(), SecretError> {
         let reference = Reference {
             scope: self.scope,
@@ -347,8 +347,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Looks up a secret as a run does, asking the narrowest owner first. One use is to show which key a run would
-/// use.
+/// Looks up a secret as a run does, asking the narrowest owner first; `None` if no owner has the secret. One use is to
+/// show which key a run would use.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -389,8 +389,8 @@ pub async fn resolve(
 }
 
 /// Puts secrets in the place of the references to them in a stored value, such as
-/// [`Began::stored_args`](crate::journal::Began::stored_args). Returns the value, with the names and values of the secrets
-/// in it. A reference to a secret that is not there stays, and a call with it fails.
+/// [`Began::stored_args`](crate::journal::Began::stored_args). Returns the value, and the names and values of the
+/// secrets that were put in. A reference whose secret is not found stays, and a call whose arguments hold one fails.
 ///
 /// # Errors
 /// When an owner's secrets cannot be looked up, or a value is too short to be masked.
@@ -411,8 +411,8 @@ pub async fn restore(
     Ok((restored, found))
 }
 
-/// Looks up the secret to which a reference in a journal leads: of the same scope and, if it has one, of the same
-/// version.
+/// Looks up the secret to which a reference in a journal leads: of the reference's scope and, if the reference names a
+/// version, of that version. Returns `None` if there is no such secret.
 pub(crate) async fn resolve_reference(
     secrets: &dyn Secrets,
     scope: &Scope,

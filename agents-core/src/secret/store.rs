@@ -75,8 +75,8 @@ impl SecretStore {
         self.of(owner, name, value)
     }
 
-    /// Adds a secret of an organisation, a workspace or a user. It replaces the owner's secret of this name and
-    /// version. Earlier versions stay, for runs whose journals refer to them.
+    /// Adds a secret of an organisation, a workspace or a user. The value becomes the current one, and replaces the
+    /// owner's secret of the same name and version. Other versions stay, for runs whose journals refer to them.
     #[must_use]
     pub fn of(
         mut self,

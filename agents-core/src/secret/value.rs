@@ -4,7 +4,7 @@ use std::fmt;
 /// Value of a secret, as a source of secrets returns it, with the name of its version if the source has versions.
 ///
 /// A journal refers to a secret by its scope, its name and its version. A run that goes on from a journal gets the same
-/// version again, or none. Without a version it gets the current value.
+/// version again, or no value. If the secret has no version, the run gets the current value.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -32,7 +32,7 @@ impl SecretValue {
         }
     }
 
-    /// Sets the name of the version. It is stored in journals, so it must not reveal the value.
+    /// Sets the name of the version. Journals store the name, so it must not reveal the value.
     #[must_use]
     pub fn version(mut self, name: impl Into<String>) -> Self {
         self.version = Some(name.into());

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 pub struct Masked<W>(W);
 
 impl<W: Write> Masked<W> {
-    /// Creates a writer that masks secrets and writes the rest to `to`.
+    /// Creates a writer that masks the secrets in a text, and writes the masked text to `to`.
     pub fn new(to: W) -> Self {
         Masked(to)
     }

@@ -1,7 +1,7 @@
 //! Scripted model for tests, and a handle that inspects the requests that the model received.
 //!
-//! With this feature, every run checks at its end that its facts lead to the state that it is in. Programs that measure
-//! runs turn the check off: [`check_runs`].
+//! With the feature `testing`, every run checks at its end that its facts lead to the state that the run is in.
+//! Programs that measure runs turn the check off: [`check_runs`].
 //!
 //! ```
 //! # use agents_core as agents;

@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Model for tests that answers from a script, in order, or by a [function](ScriptedModel::from_fn).
+/// Model for tests, which answers from a script, in order, or by a [function](ScriptedModel::from_fn).
 ///
 /// The model is for tests of the code around a model: the loop, the tools, the recovery. Its answers say nothing about
 /// the behaviour of a real model.
@@ -81,9 +81,9 @@ pub struct ReceivedRequest {
     pub messages: Vec<Message>,
     /// Names of the tools that were offered to the model.
     pub tools: Vec<String>,
-    /// Declarations of the offered tools, as JSON.
+    /// Declarations of the offered tools, as a JSON array; `null` if no tool was offered.
     pub declarations: Value,
-    /// JSON Schema that the answer had to follow; `None` if the answer was free.
+    /// JSON Schema that the model was held to for its answer; `None` if the request held it to none.
     pub format: Option<Value>,
     /// Is `true` if a streamed reply was asked for.
     pub streamed: bool,
@@ -111,12 +111,13 @@ impl ReceivedRequest {
         }
     }
 
-    /// Returns the text of the last message of the request.
+    /// Returns the text of the last message of the request; an empty text if there is no message.
     pub fn last(&self) -> &str {
         self.messages.last().map_or("", Message::text)
     }
 
-    /// Returns the results of the last reply's tool calls, in order, as name and text.
+    /// Returns the results of tool calls with which the messages end, in order, each as the tool's name and the text
+    /// for the model. The list is empty if the last message is no such result.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -204,7 +205,7 @@ impl Script {
         })
     }
 
-    /// Creates a failed request: the model refuses it with this message.
+    /// Creates an answer that fails the request, with this message and the kind [`ModelErrorKind::Refused`].
     ///
     /// ```
     /// # use agents_core as agents;
@@ -285,7 +286,7 @@ impl ScriptedModel {
         (model.clone(), model)
     }
 
-    /// Sets what the model can do; everything by default.
+    /// Sets what the model can do. By default, the model can do everything, and the size of its window is not known.
     ///
     /// ```
     /// # use agents_core as agents;

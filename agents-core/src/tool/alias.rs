@@ -12,8 +12,7 @@ use std::{borrow::Cow, hash::Hasher, sync::Arc};
 
 /// Gives a tool another name, by which the model calls it; receipts keep the tool's own name.
 ///
-/// Two versions of one tool can thus be offered to one model under two names. In receipts both have the tool's own
-/// name.
+/// Two versions of one tool can thus be offered to one model under two names.
 ///
 /// ```
 /// # use agents_core as agents;

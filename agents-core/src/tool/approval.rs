@@ -8,6 +8,7 @@ pub enum NeedsApproval {
     Never,
     /// Every call of the tool needs approval.
     Always,
-    /// The tool decides for each call by its arguments; see [`Tool::needs_approval`](super::Tool::needs_approval).
+    /// A function decides for each call by its arguments: that of a [policy](super::ToolPolicy::confirm_when), or
+    /// [`Tool::needs_approval`](super::Tool::needs_approval).
     When,
 }

@@ -12,12 +12,14 @@ const NAME: &str = "ask_user";
 
 /// Tool by which an agent asks the user a question. The run waits for the answer, which is a `T`.
 ///
-/// The model writes the question, and the type says what may be answered: people get a form that is made from the schema
-/// of `T`. The answer reaches the run as a decision of its approver, [`Approval::answer`](crate::run::Approval::answer). A
-/// durable run waits without a process, and everybody who may answer can do so from the terminal, a page or the API.
+/// The model writes the question, and the type says what may be answered: people get a form that is made from the
+/// schema of `T`. The answer reaches the run as a decision of its approver,
+/// [`Approval::answer`](crate::run::Approval::answer). A durable run waits without a process, and everybody who may
+/// answer can do so from the terminal, a page or the API.
 ///
-/// Without an answer in time, the tool returns the default, and the model is told that it is one. If there is no default,
-/// the call fails. An answer gives leave to nothing: a call that needs approval is asked about all the same.
+/// Without an answer in time, the tool returns the default, and the model is told that the answer is the default. If
+/// there is no default, the call fails. An answer approves no call: people are asked about a call that needs approval
+/// all the same.
 ///
 /// The name of the tool is `ask_user`; [`alias`](super::alias) gives another one to a second tool of the same agent.
 ///
@@ -54,8 +56,8 @@ pub struct Ask<T> {
     answers: PhantomData<fn() -> T>,
 }
 
-/// Form of the answers to a question: their schema, the default and the time to answer. [`read`](AnswerForm::read) has an
-/// example.
+/// Form of the answers to a question: their schema, the default and the time to answer. [`read`](AnswerForm::read) has
+/// an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AnswerForm {
@@ -64,14 +66,14 @@ pub struct AnswerForm {
     /// Answer that counts if nobody answers in time; `None` if the call fails then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Json>,
-    /// Time within which the question has to be answered, counted from the question; `None` for the time that the runtime
-    /// gives to every request, or for no limit in a run without a runtime.
+    /// Time within which the question has to be answered, counted from the question; `None` for the time that the
+    /// runtime gives to every request, or for no limit in a run without a runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Duration>,
 }
 
 impl AnswerForm {
-    /// Returns the texts of which an answer has to be one; none if the schema does not list them.
+    /// Returns the texts of which an answer has to be one; an empty list if the schema also allows other answers.
     pub fn choices(&self) -> Vec<&str> {
         choices_of(&self.schema)
     }
@@ -79,12 +81,13 @@ impl AnswerForm {
     /// Checks that an answer follows the schema.
     ///
     /// # Errors
-    /// With the reason why it does not.
+    /// With the reason why the answer does not follow the schema.
     pub fn check(&self, answer: &Json) -> Result<(), ReadError> {
         Schema::new(&self.schema).fits(answer.as_str())
     }
 
-    /// Reads an answer as people type it: JSON, or a bare text where the schema has a text, in any case for a choice.
+    /// Reads an answer as people type it: JSON, or a text without quotes if the schema allows a text. One of the
+    /// [`choices`](Self::choices) may be typed in upper or lower case.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -137,8 +140,8 @@ impl AnswerForm {
     }
 }
 
-/// Returns the texts that a JSON Schema lists: those of its `enum`, or the ones of each alternative. Returns none if
-/// another value fits the schema, too.
+/// Returns the texts that a JSON Schema lists: its `const`, the texts of its `enum`, or those of all alternatives
+/// (`oneOf` or `anyOf`). The list is empty if the schema allows any other value, too.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -180,7 +183,8 @@ impl<T> Ask<T>
 where
     T: JsonSchema + Serialize + DeserializeOwned + Send + 'static,
 {
-    /// Creates the tool. It has no default, and the time to answer is that of the runtime.
+    /// Creates the tool, without a default answer. The time to answer is that of the runtime; without a runtime, there
+    /// is no limit.
     pub fn to_user() -> Self {
         let schema = schema_of::<T>();
         let question = json!({ "type": "string", "description": wording::QUESTION });
@@ -226,8 +230,8 @@ where
         self
     }
 
-    /// Sets what the model reads about the tool, for instance when it is to ask. By default, the description says that the
-    /// tool asks the user one question and returns the answer.
+    /// Sets what the model reads about the tool, for instance when it is to ask. By default, the description says that
+    /// the tool asks the user one question and returns the answer.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.spec.description = description.into().into();

@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 pub struct ToolContext {
     pub(crate) cx: RunContext,
     pub(crate) call_id: Arc<str>,
-    /// Text that identifies the call with these arguments within the run. The idempotency key is made from it.
+    /// Text that identifies the call with these arguments within the run. The idempotency key is made from this text.
     pub(crate) key: Arc<str>,
     pub(crate) tool: Arc<str>,
     pub(crate) attempt: u32,
@@ -97,7 +97,7 @@ impl ToolContext {
         Ok(json)
     }
 
-    /// Returns the id of this call's receipt, which is the same for every attempt and on any machine.
+    /// Returns the id of the call, which its receipt has too. The id is the same for every attempt and on any machine.
     pub fn call_id(&self) -> &str {
         &self.call_id
     }
@@ -121,14 +121,14 @@ impl ToolContext {
     /// first execution and each later one.
     ///
     /// The approval covers nothing else. A tool that would have to go on to something else, such as the address
-    /// that a server redirects to, returns that instead.
+    /// that a server redirects to, stops and returns that address.
     pub fn is_approved(&self) -> bool {
         self.approved
     }
 
     /// Returns the time left before this execution is stopped; `None` if no execution has begun.
     ///
-    /// The clock stops while a person decides about a call of an agent within this execution.
+    /// The clock stops while a person is asked about a call of an agent within this execution.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -200,10 +200,10 @@ impl ToolContext {
     /// Returns the fencing token of the lease under which this process works on the run; `None` outside of a durable
     /// runtime.
     ///
-    /// A worker may stand still for so long that another one has taken over its run. When it wakes up in the middle of a
-    /// tool, nothing in this process can hold the tool back. A system that keeps the greatest token of each run can: it
-    /// refuses a smaller one. Tokens of different runs say nothing about each other. A nested run has the token of the
-    /// run around it.
+    /// A worker may stand still for so long that another worker has taken over its run. If it wakes up in the middle of
+    /// a tool call, nothing in its process can hold the tool back. A system outside can, if it keeps the greatest token
+    /// of each run and refuses smaller tokens. Tokens of different runs say nothing about each other. A nested run has
+    /// the token of the run around it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -266,9 +266,10 @@ impl ToolContext {
     /// ```
     ///
     /// # Errors
-    /// When no scope has the secret, when it is too short to be masked, or when it cannot be looked up. A call
-    /// that fails after that has the code of this error, `AUTH_REQUIRED` or, in the last case, `PROVIDER_ERROR`.
-    /// An error type that names a code of its own keeps that code. A call with `AUTH_REQUIRED` is not retried.
+    /// When no scope has the secret, when the secret is too short to be masked, or when the secret cannot be looked up.
+    /// If the tool then returns an error, the call has the code of the first secret that was lacking: `AUTH_REQUIRED`
+    /// or, if the secret could not be looked up, `PROVIDER_ERROR`. An error of the tool that names a code of its own
+    /// keeps that code. A call with `AUTH_REQUIRED` is not retried.
     pub async fn secret(&self, name: &str) -> Result<Secret, SecretError> {
         let found = self.find_secret(name).await;
         let secret = found.and_then(|secret| secret.ok_or_else(|| SecretError::missing(name)));
@@ -279,7 +280,8 @@ impl ToolContext {
         secret
     }
 
-    /// Returns an optional secret, or `None` if no scope has it.
+    /// Returns an optional secret, or `None` if no scope has the secret. Scopes are asked as by
+    /// [`secret`](Self::secret).
     ///
     /// # Errors
     /// When a secret cannot be looked up, or is too short to be masked.

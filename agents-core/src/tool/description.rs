@@ -51,7 +51,7 @@ pub struct ToolDescription {
     /// Reason why the effect of a call cannot be undone; `None` if the tool is not irreversible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub irreversible: Option<String>,
-    /// Names of the secrets that the tool looks up.
+    /// Names of the secrets that the tool looks up, as far as they were declared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
     /// JSON Schema (draft 7) of the arguments.
@@ -59,7 +59,8 @@ pub struct ToolDescription {
     /// JSON Schema (draft 7) of the result; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// Worked examples of arguments, which models are shown.
+    /// Worked examples of arguments, which are shown to models that are offered tools
+    /// [by prompt](crate::model::prompted).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Value>,
 }

@@ -2,7 +2,8 @@ use serde::{Deserialize, Serialize};
 
 /// Effects of a tool on the outside world, ordered `None < Reads < Writes`.
 ///
-/// A tool has to declare its effects: there is no default.
+/// A tool has to declare its effects: there is no default. A listed tool whose effects are not known counts as one that
+/// writes.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -57,7 +57,7 @@ impl fmt::Debug for ErrorType {
 
 /// A tool in the form in which a run holds it: its types are hidden.
 ///
-/// Every [`Tool`] is one, and so are [`FnTool`](super::FnTool) and delegates. Programs ask it for its
+/// Every [`Tool`] is a `DynTool`, and so are [`FnTool`](super::FnTool) and delegates. Programs ask a `DynTool` for its
 /// [`spec`](DynTool::spec).
 ///
 /// ```
@@ -81,14 +81,14 @@ pub trait DynTool: Send + Sync + 'static {
     /// Returns the specification of the tool: its name, its schema, its effects.
     fn spec(&self) -> &ToolSpec;
 
-    /// Reads the arguments strictly, without repairs.
+    /// Reads the arguments strictly: only JSON that fits is accepted.
     ///
     /// # Errors
     /// When the text is not JSON or does not fit the arguments' type or schema.
     #[doc(hidden)]
     fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError>;
 
-    /// Asks the tool's own arms about a failure; `None` if they decide nothing. See [`Tool::on_error`].
+    /// Asks the tool's own arms about a failure; `None` if no arm decides. See [`Tool::on_error`].
     #[doc(hidden)]
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
@@ -132,8 +132,7 @@ pub trait DynTool: Send + Sync + 'static {
         false
     }
 
-    /// Finds out what an execution has done that was interrupted because its process ended; see
-    /// [`Tool::in_doubt`].
+    /// Finds out what an execution has done that was interrupted by the end of its process; see [`Tool::in_doubt`].
     #[doc(hidden)]
     async fn in_doubt(&self, prepared: Prepared, cx: &ToolContext) -> InDoubt<Json> {
         let _ = (prepared, cx);
@@ -158,7 +157,7 @@ pub trait DynTool: Send + Sync + 'static {
     /// Executes the tool with the arguments that [`prepare`](DynTool::prepare) returned.
     ///
     /// # Errors
-    /// The error that the tool returned, or an error of its result or arguments that says why they cannot be used.
+    /// The error that the tool returned, or the reason why the arguments or the result cannot be used.
     #[doc(hidden)]
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause>;
 }

@@ -39,7 +39,7 @@ pub struct FnTool {
     spec: Arc<ToolSpec>,
     output: Option<Arc<OutputSchema>>,
     body: Arc<Body>,
-    /// Type of the errors that the body returns, for the tool's arms; `None` if it returns causes.
+    /// Type of the errors that the body returns, for the tool's arms; `None` if the body returns causes.
     fails_with: Option<ErrorType>,
     arms: Option<Arc<Arms>>,
     namespace: Vec<u8>,
@@ -92,8 +92,8 @@ impl FnTool {
         }
     }
 
-    /// Creates a tool from a full [`ToolSpec`] whose body says of each failure what it is: its code, the time to wait, or
-    /// that the execution was [cut off](Cause::interrupted).
+    /// Creates a tool from a full [`ToolSpec`], with a body whose errors are [causes](Cause): a cause has the code of
+    /// the failure, the time to wait, and whether the execution was [cut off](Cause::interrupted).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -141,9 +141,9 @@ impl FnTool {
         }
     }
 
-    /// Sets the tool's own error handler, as [`AgentBuilder::on_error`] does for an agent.
+    /// Sets the tool's own arms, as [`AgentBuilder::on_error`] does for an agent.
     ///
-    /// The handler is asked after an agent's arms for this tool, and before the agent's default.
+    /// The tool's own arms are asked after an agent's arms for this tool, and before the agent's default arms.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -199,8 +199,8 @@ impl FnTool {
         self
     }
 
-    /// Sets the function that finds out whether an execution took effect that was interrupted because its process
-    /// ended. An error of the function means that it is not known. See [`InDoubt`].
+    /// Sets the function that finds out whether an interrupted execution took effect, that is, an execution during
+    /// which its process ended. An error of the function counts as [`InDoubt::Unknown`]. See [`InDoubt`].
     #[must_use]
     pub fn in_doubt<F, Fut, T, E>(mut self, find_out: F) -> Self
     where
@@ -247,7 +247,7 @@ impl FnTool {
         self
     }
 
-    /// Sets the function that undoes a call, from its arguments and its output. See [`Undone`].
+    /// Sets the function that undoes a call, given the call's arguments and output. See [`Undone`].
     #[must_use]
     pub fn undo<F, Fut, E, How>(mut self, undo: F) -> Self
     where

@@ -1,6 +1,6 @@
 //! Outcomes of executions that were interrupted.
 
-/// Outcome of an execution that was interrupted because its process ended, as the tool's `in_doubt` finds it out.
+/// Outcome of an execution that was interrupted by the end of its process, as the tool's `in_doubt` finds it out.
 ///
 /// ```
 /// # use agents_core as agents;

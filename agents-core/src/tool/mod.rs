@@ -173,8 +173,8 @@ pub trait Tool: Send + Sync + 'static {
         (Code::Unknown, None)
     }
 
-    /// Returns the text of an error for the model, the receipt and handlers; by default, what it displays. Tools made by
-    /// macros add the texts of its causes.
+    /// Returns the text of an error for the model, the receipt and handlers; by default, the text that the error
+    /// displays. Tools made by macros add the texts of the error's causes.
     fn told(error: &Self::Err) -> String {
         error.to_string()
     }
@@ -192,7 +192,8 @@ pub trait Tool: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Asks the tool's own arms about any failure; meant for unit tests of the arms. `None` asks the next layer.
+    /// Asks the tool's own arms about a failure, given as the error of the call. `None` asks the next layer. The method
+    /// is public for unit tests of the arms.
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         recovery::with_error(error, &self.spec().input_schema, |error| {
             self.on_error(error, cx)
@@ -202,16 +203,16 @@ pub trait Tool: Send + Sync + 'static {
     /// Hashes what distinguishes this tool from others of the same type, so that their cached results are kept
     /// apart.
     ///
-    /// By default, nothing is hashed. Macros hash the injected values, as far as they are `Hash`.
+    /// By default, nothing is hashed. Tools made by macros hash their injected values, as far as these are `Hash`.
     fn hash_instance(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
 
-    /// Finds out what an execution has done that was interrupted because its process ended; by default, this cannot be
-    /// found out. `tool!` and `#[tool]` implement this method from their `in_doubt`.
+    /// Finds out what an interrupted execution has done, that is, an execution during which its process ended; by
+    /// default, [`InDoubt::Unknown`]. `tool!` and `#[tool]` implement this method from their `in_doubt`.
     ///
-    /// The method is called when the run is resumed, and only for a tool that writes and must not simply run
-    /// again.
+    /// The method is called only for a tool that writes and must not simply run again: when a run is resumed, and
+    /// before another execution, if the time of [`idempotent_for`](ToolSpec::idempotent_for) is over.
     fn in_doubt(
         &self,
         args: Self::Args,
@@ -221,10 +222,11 @@ pub trait Tool: Send + Sync + 'static {
         async { InDoubt::Unknown }
     }
 
-    /// Undoes a call that had these arguments and this output. `tool!` and `#[tool]` implement this method from their
-    /// `undo`; it is called through [`undo_tool`].
+    /// Undoes a call that had these arguments and this output; by default, the tool has no undo, and the method returns
+    /// an error. `tool!` and `#[tool]` implement this method from their `undo`. The tool of [`undo_tool`] calls the
+    /// method.
     ///
-    /// A tool that implements the method by hand declares it: [`ToolSpec::undoable`].
+    /// A tool that implements the method by hand declares that with [`ToolSpec::undoable`].
     ///
     /// ```
     /// # use agents_core as agents;
@@ -282,7 +284,8 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Returns `true` if a call with these arguments needs approval; by default, every call does.
     ///
-    /// The method is called only if the tool declares [`NeedsApproval::When`]; the call has no id at that time.
+    /// The method is called only if the tool declares [`NeedsApproval::When`]. At that time,
+    /// [`ToolContext::call_id`] may still be empty.
     fn needs_approval(&self, args: &Self::Args, cx: &ToolContext) -> bool {
         let _ = (args, cx);
         true

@@ -28,8 +28,8 @@ type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
 /// let large_sums = ToolPolicy::new().confirm_when(|args, _| args["amount"].as_f64() > Some(100.0));
 /// ```
 ///
-/// A policy can always ask for more approval than a tool does. A policy can ask for less only if the tool declares
-/// nothing about approval. The approval that calls need because they leave the organisation is a default, not a
+/// A policy can always ask for more approval than a tool does. A policy can ask for less only if the author of the tool
+/// declared nothing about approval. The approval that calls need because the tool is external is a default, and no such
 /// declaration.
 #[derive(Clone, Default)]
 #[must_use = "a policy does nothing until an agent has it"]
@@ -41,7 +41,7 @@ pub struct ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// Creates a policy for a tool that changes nothing of it.
+    /// Creates a policy that changes nothing about a tool yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -58,7 +58,7 @@ impl ToolPolicy {
         self.approval(NeedsApproval::Always)
     }
 
-    /// Requires approval for calls for which `when` returns `true`, given the arguments as they
+    /// Requires approval for calls for which `when` returns `true`. The function gets the arguments with which the tool
     /// would run, repairs included.
     ///
     /// ```
@@ -87,13 +87,13 @@ impl ToolPolicy {
         self
     }
 
-    /// Turns lenient reading of the arguments off: nothing is repaired.
+    /// Makes the reading of the arguments strict: only JSON that fits the schema is accepted.
     pub fn strict(mut self) -> Self {
         self.strict = true;
         self
     }
 
-    /// Returns `true` if the policy asks for less approval than the tool itself declares.
+    /// Returns `true` if the policy asks for less approval than the author of the tool declared.
     pub(crate) fn loosens(&self, spec: &ToolSpec) -> bool {
         let rank = |approval| match approval {
             NeedsApproval::Never => 0,

@@ -36,8 +36,8 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 /// # }
 /// ```
 ///
-/// A tool that is handed out keeps the status that it had at that moment. The [`statuses`](Registry::statuses) of the
-/// registry reach agents that are built already, and runs under way.
+/// A tool that is handed out keeps the status that it had at that moment. As a policy of a run, the
+/// [`statuses`](Registry::statuses) of the registry also reach agents that are built already, and runs under way.
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, BTreeMap<Version, SharedTool>>,
@@ -107,7 +107,7 @@ impl Registry {
     /// let mut registry = Registry::new().with(shell)?;
     /// registry.block("shell@1.0.0", "CVE-2026-1234")?;
     ///
-    /// // An agent that has it listed is built as before; no model is told of it, and no call of it runs.
+    /// // An agent that lists the tool is built as before; no model is told of the tool, and no call of it runs.
     /// let agent = AgentBuilder::<String, String>::new("admin").tools(registry.pick(["shell"])?).model(model).build();
     /// let outcome = agent.run("Clean up").outcome().await?;
     /// assert!(handle.requests()[0].tools.is_empty());
@@ -147,8 +147,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Returns the statuses that this registry and its clones have set, as a policy for runs. What is blocked later is
-    /// refused in these runs at once, also to agents that were built before.
+    /// Returns the statuses that this registry and its clones have set, as a policy for runs. A tool that is blocked
+    /// later is refused in these runs at once, also to agents that were built before.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -177,8 +177,8 @@ impl Registry {
 
     /// Returns the tool `name@version`, or the latest version of a bare name.
     ///
-    /// A bare name stands for the latest active version; without one for the latest deprecated version, else for
-    /// the latest blocked one.
+    /// A bare name stands for the latest active version. If no version is active, it stands for the latest deprecated
+    /// version, and if all are blocked, for the latest of all. A deprecated tool is logged as a warning.
     ///
     /// # Errors
     /// When there is no such tool.
@@ -199,8 +199,8 @@ impl Registry {
 
     /// Returns several tools, by name or `name@version`, as a set for an agent.
     ///
-    /// If several versions of one name are picked, the latest keeps the name. Models and an agent's arms call the
-    /// others `name_v1_0_0`. With [`alias`](super::alias) a tool has any other name.
+    /// If several versions of one name are picked, the latest keeps the name. Models and an agent's arms call each
+    /// other version by a name such as `read_v1_0_0`. With [`alias`](super::alias) a tool has any other name.
     ///
     /// # Errors
     /// When there is no tool for one of the keys.
@@ -222,17 +222,17 @@ impl Registry {
         Ok(ToolSet::new().with_all(named))
     }
 
-    /// Returns all active tools, ordered by name and version.
+    /// Returns the specifications of all active tools, ordered by name and version.
     pub fn list(&self) -> impl Iterator<Item = &ToolSpec> {
         self.all().filter(|spec| spec.status.is_active())
     }
 
-    /// Returns all active and deprecated tools, ordered by name and version.
+    /// Returns the specifications of all active and deprecated tools, ordered by name and version.
     pub fn list_with_deprecated(&self) -> impl Iterator<Item = &ToolSpec> {
         self.all().filter(|spec| spec.status.blocked().is_none())
     }
 
-    /// Returns all tools, blocked ones included.
+    /// Returns the specifications of all tools, blocked ones included, ordered by name and version.
     pub fn all(&self) -> impl Iterator<Item = &ToolSpec> {
         self.tools
             .values()

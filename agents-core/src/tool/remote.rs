@@ -44,7 +44,7 @@ pub struct RemoteTool {
     /// JSON Schema of the result; `None` if the server does not declare it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// Hints that the server gives about the tool; overwrite what you know better.
+    /// Hints that the server gives about the tool; overwrite those that you know better.
     #[serde(default)]
     pub annotations: Annotations,
 }
@@ -53,8 +53,8 @@ pub struct RemoteTool {
 ///
 /// Hints may be wrong. If you do not trust the server, override them with a [`ToolPolicy`](super::ToolPolicy).
 ///
-/// A missing hint has the default of MCP, which is the worst case: the tool writes, a second call has a further
-/// effect, and the tool reaches beyond the organisation. Calls of such a tool need approval.
+/// If a server gives no hint, the worst case of MCP is taken: the tool writes, a second call has a further effect, and
+/// the tool reaches beyond the organisation. Calls of such a tool need approval.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -71,8 +71,8 @@ pub struct Annotations {
     /// Is `true` if the tool changes nothing; `None` if the server does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// Is `true` if the tool's changes may destroy something. The calls of such a tool need approval even if it
-    /// reaches nothing outside of the organisation.
+    /// Is `true` if the tool's changes may destroy something. The calls of such a tool need approval even if the tool
+    /// reaches nothing outside of the organisation. `None`, if the server does not say, counts as `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
     /// Is `true` if a second call with the same arguments has no further effect; `None` if the server does not say.
@@ -84,7 +84,8 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// Returns the effects that the server's hints amount to.
+    /// Returns the effects that follow from the hints: `Reads` if the server says that the tool changes nothing, else
+    /// `Writes`.
     pub fn effects(&self) -> Effects {
         match self.read_only_hint {
             Some(true) => Effects::Reads,

@@ -21,6 +21,6 @@ pub enum Risk {
     Low,
     /// Medium risk: a mistake of such a call can be mended.
     Medium,
-    /// A mistake may cost a lot, or cannot be mended.
+    /// High risk: a mistake of such a call may cost a lot, or cannot be mended.
     High,
 }

@@ -50,7 +50,8 @@ impl IntoTool for SharedTool {
 /// An ordered set of the tools an agent may call, and of the sources that list further tools when the agent begins its
 /// work.
 ///
-/// The methods tell of the tools that are known, not of those that a [source](super::ToolSource) will list.
+/// Except for [`is_empty`](Self::is_empty), the methods tell of the tools that the set has now, not of those that a
+/// [source](super::ToolSource) will list.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -90,8 +91,8 @@ impl ToolSet {
         self
     }
 
-    /// Adds several tools: the tools of an iterator, of another set, or of a [source](super::ToolSource) that is given
-    /// by reference.
+    /// Adds several tools: those of a value that can be iterated over, such as a `Vec`, those of another set, or those
+    /// of a [source](super::ToolSource) that is given by reference.
     #[must_use]
     pub fn with_all<Kind>(mut self, tools: impl IntoTools<Kind>) -> Self {
         tools.add_to(&mut self);
@@ -236,7 +237,7 @@ impl ToolSet {
         self.tools.len()
     }
 
-    /// Returns the tool of this name, or `None` if the set has none.
+    /// Returns the tool that models call by this name, blocked or not; `None` if the set has no such tool.
     pub fn get(&self, name: &str) -> Option<&SharedTool> {
         self.tools.iter().find(|tool| tool.spec().name == name)
     }
@@ -251,8 +252,8 @@ impl ToolSet {
         self.specs().filter(|spec| spec.status.blocked().is_none())
     }
 
-    /// Returns the specifications of the tools that a model is offered: all but the blocked ones, and of the deferred ones
-    /// those that are loaded. Loaded tools come last, in the order of loading.
+    /// Returns the specifications of the tools that a model is offered: all but the blocked ones, and of the deferred
+    /// ones those that are loaded. Loaded tools come last, in the order of loading.
     pub(crate) fn offered(&self) -> impl Iterator<Item = &ToolSpec> {
         let is_loaded = |name: &str| self.callable().find(move |spec| spec.name == name);
         self.callable()
@@ -274,8 +275,8 @@ impl ToolSet {
         nearest(name, self.callable().map(|spec| &*spec.name))
     }
 
-    /// Checks that no two tools, and no two sources, have the same name: neither a model nor a stored run could tell them
-    /// apart.
+    /// Checks that no two tools, and no two sources, have the same name: neither a model nor a stored run could tell
+    /// them apart.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut seen = BTreeSet::new();
         let mut names = self.sources.iter().map(|source| source.names().to_string());

@@ -8,11 +8,13 @@ use std::sync::Arc;
 /// Source of tools that is asked when an agent begins its work, such as a server that lists its tools.
 ///
 /// A source stands among the tools of an agent: `tools = [Search, ..TRACKER]`, or
-/// [`ToolSet::with_all(&TRACKER)`](ToolSet::with_all). Policies, arms, skills and grants reach its tools by their names.
+/// [`ToolSet::with_all(&TRACKER)`](ToolSet::with_all). Policies, arms, skills and grants reach its tools by their
+/// names.
 ///
-/// The list is asked for once for each conversation with the model, just before it begins, and is stored with the run. A
-/// stored run that goes on has the tools that its model was told of, and asks for no list. An error of
-/// [`list`](ToolSource::list) ends the agent's work before the model is asked. The time limit of the agent bounds it.
+/// The list is asked for once for each conversation with the model, just before the conversation begins, and is stored
+/// with the run. A stored run that goes on has the tools that its model was told of, and asks for no list. An error of
+/// [`list`](ToolSource::list) ends the agent's work before the model is asked. The agent's time limit also bounds the
+/// wait for the list.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -66,8 +68,8 @@ pub trait ToolSource: Send + Sync + 'static {
     /// When the tools cannot be listed. The error ends the agent's work.
     async fn list(&self, cx: &RunContext) -> Result<Vec<RemoteTool>, Error>;
 
-    /// Returns the tool for an entry of the list. The entry may come from a stored run, so nothing is known of the
-    /// source's state.
+    /// Returns the tool for an entry of the list. The entry may come from a stored run, so [`list`](Self::list) need
+    /// not have been called before in this process.
     fn tool(&self, listed: RemoteTool) -> SharedTool;
 }
 
@@ -89,8 +91,8 @@ impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {
     }
 }
 
-/// Several tools at once, for `..` in `tools = [..]`: an iterator of tools, a [`ToolSet`], or a [`ToolSource`] by
-/// reference.
+/// Several tools at once, for `..` in `tools = [..]`: a value with tools that can be iterated over, a [`ToolSet`], or a
+/// [`ToolSource`] by reference.
 // Public because a signature names it. Programs neither name nor implement it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
@@ -104,7 +106,8 @@ pub trait IntoTools<Kind> {
     fn add_to(self, set: &mut ToolSet);
 }
 
-/// Marks the implementation of [`IntoTools`] for iterators of tools; without such markers, the implementations overlap.
+/// Marks the implementation of [`IntoTools`] for values with tools that can be iterated over; without such markers, the
+/// implementations overlap.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Each;

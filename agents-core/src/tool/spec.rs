@@ -53,7 +53,7 @@ pub struct ToolSpec {
     pub cache: Cache,
     /// Rule by which calls need a person's approval.
     pub approval: NeedsApproval,
-    /// Is `true` if arguments are read strictly, without repairs.
+    /// Is `true` if arguments are read strictly: only JSON that fits the schema is accepted.
     pub strict: bool,
     /// Is `true` if the tool runs alone: after the calls that the model made before it, and before the calls after
     /// it.
@@ -67,18 +67,19 @@ pub struct ToolSpec {
     pub input_schema: Value,
     /// JSON Schema (draft 7) of the result, if it is known.
     pub output_schema: Option<Value>,
-    /// Worked examples of arguments, shown to models that need them.
+    /// Worked examples of arguments, which are shown to models that are offered tools
+    /// [by prompt](crate::model::prompted).
     pub examples: Vec<Value>,
     /// Risk of the calls, if it was declared; see [`ToolSpec::risk_level`].
     pub declared_risk: Option<Risk>,
     /// Effect of a call in words for the approver, with the names of arguments in braces: see
     /// [`ToolSpec::effect_description`].
     pub effect_description: Option<Cow<'static, str>>,
-    /// Reason why the effect of a call cannot be undone; `None` if the tool was not declared irreversible.
+    /// Reason why the effect of a call cannot be undone; `None` if the tool is not declared irreversible.
     pub irreversible: Option<Cow<'static, str>>,
     /// Names of the secrets that the tool looks up, as far as they were declared.
     pub secrets: Vec<Cow<'static, str>>,
-    /// Answers to the question that the tool asks, if it asks people one.
+    /// Form of the answers to the question that the tool asks people; `None` if it asks no question.
     pub(crate) answers: Option<Box<AnswerForm>>,
     /// Is `true` if the tool can undo its calls.
     pub(crate) has_undo: bool,
@@ -230,8 +231,9 @@ impl ToolSpec {
         self
     }
 
-    /// Returns the risk of the calls. Where it was not declared, it follows from the effects: `Low` for a tool that only
-    /// reads, `Medium` for one that writes, `High` for one that writes outside of the organisation or cannot be undone.
+    /// Returns the risk of the calls. If no risk was declared, it follows from the effects: `Low` for a tool that does
+    /// not write, `High` for a tool that writes and is [external](Self::external) or
+    /// [irreversible](Self::irreversible), and `Medium` for any other tool that writes.
     pub fn risk_level(&self) -> Risk {
         let by_effects = match self.effects {
             Effects::None | Effects::Reads => Risk::Low,
@@ -241,8 +243,8 @@ impl ToolSpec {
         self.declared_risk.unwrap_or(by_effects)
     }
 
-    /// Says for the approver what a call would do. The names of arguments in braces stand for their values, and those of
-    /// fields within them too: `{to.city}`. Braces that are meant as such are doubled.
+    /// Sets the words that tell the approver what a call would do. An argument's name in braces stands for its value,
+    /// and so does the path of a field within an argument: `{to.city}`. A brace that is meant as such is doubled.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -259,8 +261,8 @@ impl ToolSpec {
         self
     }
 
-    /// Declares that the effect of a call cannot be undone, for this reason. The risk of a tool that writes is then high,
-    /// unless another risk is declared.
+    /// Declares that the effect of a call cannot be undone, for this reason. The risk of a tool that writes is then
+    /// high, unless another risk is declared.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -277,8 +279,9 @@ impl ToolSpec {
         self
     }
 
-    /// Declares a secret that the tool looks up with [`ToolContext::secret`](super::ToolContext::secret), so that people see
-    /// which tools lack one before a call fails with `AUTH_REQUIRED`. Call it once for each secret.
+    /// Declares a secret that the tool looks up with [`ToolContext::secret`](super::ToolContext::secret), so that
+    /// people see which tools lack a secret before a call fails with `AUTH_REQUIRED`. Call this method once for each
+    /// secret.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -341,7 +344,7 @@ impl ToolSpec {
         self
     }
 
-    /// Turns lenient reading of the arguments off: nothing is repaired.
+    /// Makes the reading of the arguments strict: only JSON that fits the schema is accepted.
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = true;
@@ -392,7 +395,7 @@ impl ToolSpec {
         self
     }
 
-    /// Blocks the tool, for this `reason`: its calls are refused.
+    /// Blocks the tool, for this `reason`: its calls are refused, and no model is offered the tool.
     #[must_use]
     pub fn blocked(mut self, reason: impl Into<Cow<'static, str>>) -> Self {
         self.status = Status::Blocked {
@@ -401,21 +404,24 @@ impl ToolSpec {
         self
     }
 
-    /// Sets the schema of the result; none by default. Results of a tool made at run time are checked against it.
+    /// Sets the schema of the result; none by default. The results of an [`FnTool`](super::FnTool) are checked against
+    /// the schema.
     #[must_use]
     pub fn output_schema(mut self, schema: Option<Value>) -> Self {
         self.output_schema = schema;
         self
     }
 
-    /// Adds a worked example of arguments, which models are shown.
+    /// Adds a worked example of arguments. Models that are offered tools [by prompt](crate::model::prompted) are shown
+    /// the first two examples at most, and other models none.
     #[must_use]
     pub fn example(mut self, arguments: Value) -> Self {
         self.examples.push(arguments);
         self
     }
 
-    /// Returns the function declaration for models as JSON text, serialized once.
+    /// Returns the function declaration for models as JSON text: name, description and schema of the arguments. The
+    /// text is made on the first call.
     pub fn declaration(&self) -> &str {
         self.declaration.get_or_init(|| {
             json!({
@@ -462,8 +468,8 @@ impl ToolSpec {
         })
     }
 
-    /// Returns the tool's own name, as in receipts; it differs from `name` for an
-    /// [`alias`](super::alias).
+    /// Returns the tool's own name, as receipts have it. For an [`alias`](super::alias), the own name differs from the
+    /// name by which models call the tool.
     pub fn own_name(&self) -> &str {
         self.own_name.as_ref().unwrap_or(&self.name)
     }
@@ -509,8 +515,8 @@ impl fmt::Debug for ToolSpec {
     }
 }
 
-/// Value that is computed from other fields of its struct on first use, and kept. A clone of the struct computes its
-/// own, because the other fields may be changed in the clone.
+/// Value that is computed from other fields of its struct on first use, and kept. A clone of the struct computes the
+/// value anew, because the other fields may be changed in the clone.
 struct Derived<T>(OnceLock<T>);
 
 impl<T> Derived<T> {

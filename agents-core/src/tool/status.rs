@@ -38,7 +38,7 @@ impl Status {
         *self == Status::Active
     }
 
-    /// Returns the reason why the tool is blocked; `None` if it is not.
+    /// Returns the reason why the tool is blocked; `None` if the tool is not blocked.
     pub fn blocked(&self) -> Option<&str> {
         match self {
             Status::Blocked { reason } => Some(reason),

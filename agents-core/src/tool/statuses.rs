@@ -10,8 +10,8 @@ use std::{
 /// warning in the log.
 ///
 /// Clones share their statuses, so one value serves all runs of a program. A status is for a name, a `name@version` or
-/// a pattern of them, so it reaches tools that a server lists, too. Of two that match a tool, the later one applies. A
-/// tool that is blocked by itself stays blocked.
+/// a pattern of such names, so it reaches tools that a server lists, too. Of two statuses that match a tool, the later
+/// one applies. A tool whose own specification blocks it stays blocked.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -40,7 +40,7 @@ use std::{
 pub struct ToolStatuses(Arc<RwLock<Vec<(Pattern, Status)>>>);
 
 impl ToolStatuses {
-    /// Creates an empty list: every tool has the status of its own.
+    /// Creates an empty list, under which every tool keeps the status of its own specification.
     pub fn new() -> Self {
         Self::default()
     }
@@ -57,12 +57,12 @@ impl ToolStatuses {
         self.set(tools.into(), Status::Deprecated { note });
     }
 
-    /// Makes the tools active again whose names match the pattern.
+    /// Makes the tools that match active again, from now on.
     pub fn activate(&self, tools: impl Into<Pattern>) {
         self.set(tools.into(), Status::Active);
     }
 
-    /// Returns the status of a tool in this list; active if nothing matches.
+    /// Returns the status of a tool in this list; active if no entry of the list matches the tool.
     pub fn of(&self, tool: &ToolSpec) -> Status {
         let statuses = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if statuses.is_empty() {

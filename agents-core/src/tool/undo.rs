@@ -57,8 +57,8 @@ pub enum Undone {
     },
 }
 
-/// Creates the outcome of an undo that has undone the effect of the call; an `undo` returns it. [`Undone`] shows both
-/// outcomes.
+/// Creates the outcome of an undo that has undone the effect of the call, for an `undo` to return. [`Undone`] shows
+/// both outcomes.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -152,8 +152,8 @@ impl<T> fmt::Debug for StoredOutput<T> {
     }
 }
 
-/// Reads the output of an earlier call into its type, so that the call can be undone; the error says why it does not
-/// fit.
+/// Reads the output of an earlier call into its type, so that the call can be undone; the error says why the output
+/// does not fit.
 pub(crate) fn read_stored<T: DeserializeOwned>(output: &Json) -> Result<T, ToolError> {
     read(output.as_str()).map_err(|misfit| {
         let path = misfit.path();
@@ -167,14 +167,14 @@ pub(crate) fn read_stored<T: DeserializeOwned>(output: &Json) -> Result<T, ToolE
 
 /// Returns the tool that undoes calls of this tool, or `None` if the tool has no undo.
 ///
-/// The tool is called `undo_NAME`, and has the same version. Its arguments are those of the call that is undone, and
-/// the output of that call: `{"args": {..}, "output": ..}`. They are read strictly. The output of the undo is
+/// The returned tool is called `undo_NAME`, and has the same version. Its arguments are the arguments and the output of
+/// the call that is undone: `{"args": {..}, "output": ..}`. They are read strictly. The output of the undo is
 /// `{"undone": true}` or `{"conflict": ".."}`.
 ///
-/// The undo has the risk and the timeout of the tool, writes as it does, and is external or idempotent as it is. If every
-/// call needs approval, so does every undo. A condition on the arguments says nothing about an undo, so that each undo
-/// needs approval there, too. A tool may be blocked because its calls did harm: the undo of a blocked or deprecated tool
-/// stays active.
+/// The undo counts as a tool that writes. It has the risk and the timeout of the tool, and is external or idempotent if
+/// the tool is. If every call of the tool needs approval, so does every undo. The same holds if approval depends on the
+/// arguments of a call, because that condition says nothing about an undo. The undo of a blocked or deprecated tool
+/// stays active, because a tool may be blocked for the harm that its calls did.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -23,9 +23,8 @@ pub enum Constrained {
 
 /// Returns the JSON Schema of a reply that is either one tool call or an answer.
 ///
-/// The reply is `{"name": .., "arguments": {..}}` or `{"answer": ..}`. `answer` is the schema of the answer;
-/// without one the answer is a string. If no tool [does work](super::any_work), the model should not be
-/// constrained.
+/// The reply is `{"name": .., "arguments": {..}}` or `{"answer": ..}`. `answer` is the schema of the answer; if it is
+/// `None`, the answer is a string. If no tool [does work](super::any_work), the model should not be constrained.
 ///
 /// The schema is text because the order of its keys counts. A grammar makes the model write the keys in the order
 /// of the schema. The model thus has to choose the tool before it fills in the arguments.
@@ -118,8 +117,8 @@ fn redirect(schema: &mut Value, prefix: &str) {
     }
 }
 
-/// Parses a reply that follows [`constrained`]. Returns `None` if it does not, for example because it was cut off;
-/// the reply then counts as plain text.
+/// Parses a reply that follows [`constrained`]. Returns `None` if the reply does not, for example because it was cut
+/// off; such a reply counts as plain text.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -6,13 +6,14 @@ const DEPTH: usize = 8;
 /// Generates a value that follows a schema, as far as the schema determines it: its own example,
 /// its default, its first choice, or a value of the right type.
 ///
-/// Optional fields are left out.
+/// Optional fields are left out; if all fields are optional, the first of them is kept.
 #[cfg(test)]
 pub(super) fn example_of(schema: &Value) -> Value {
     nth_example_of(schema, 0)
 }
 
-/// Generates a value that follows a schema, as [`example_of`] does; another `number` gives other values.
+/// Generates a value that follows a schema, as [`example_of`] does; another `number` gives other values, where the
+/// schema allows several.
 pub(super) fn nth_example_of(schema: &Value, number: usize) -> Value {
     Maker {
         root: schema,

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 /// Maximum length in bytes of a tool's name; text with a longer one is no call.
 const LONGEST_NAME: usize = 128;
 
-/// Parses a reply that is a call in the form of [`instructions`](super::instructions), and nothing else. The name of
-/// the call need not be that of a tool, and the reply may be fenced.
+/// Parses a reply that is a call in the form of [`instructions`](super::instructions), and nothing else; `None` for any
+/// other reply. The name in the call need not be that of a tool, and a Markdown fence may be around the call.
 ///
 /// ```
 /// # use agents_core as agents;

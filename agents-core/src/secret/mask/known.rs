@@ -268,7 +268,8 @@ impl Known {
         self.json(json, &|secret, _| Some(secret.placeholder.clone()))
     }
 
-    /// Reads data from JSON whose secrets are masked before; `None` if the JSON holds no secret.
+    /// Reads data from JSON, after its secrets are masked; `None` if the JSON holds no secret, or cannot be read. A
+    /// secret that has to stay so that the data can be read is not masked.
     pub(super) fn data<T: DeserializeOwned>(&self, json: &str) -> Option<T> {
         let in_strings = |secret: &Secret, within: Within<'_>| match within {
             Within::String(_) => Some(secret.placeholder.clone()),

@@ -31,7 +31,7 @@ use std::{
 /// As long as the run has no secret, masking costs the check of one flag.
 ///
 /// Each run has a masker of its own, which [`RunContext::masker`](crate::context::RunContext::masker) returns. Use
-/// that one for text that you write yourself.
+/// the run's masker for text that you write yourself.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -61,7 +61,8 @@ impl Masker {
     /// The first secret of the process installs [a panic hook](super#the-panic-hook).
     ///
     /// # Errors
-    /// When the value has fewer than 4 characters: masking it would hide half of every text.
+    /// When the value has fewer than 4 characters, without the white space around it: masking it would hide half of
+    /// every text.
     pub fn learn(self: &Arc<Self>, name: &str, value: &SecretString) -> Result<(), SecretError> {
         let reference = Reference {
             scope: SecretScope::Run,
@@ -150,7 +151,7 @@ impl Masker {
     }
 
     /// Masks the secrets in all strings of any serializable data, and in its numbers where the type takes a text
-    /// instead.
+    /// instead. A secret without which the data could not be read back, such as the name of a variant, stays.
     pub fn data<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
         if self.is_empty() {
             return value;

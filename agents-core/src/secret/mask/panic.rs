@@ -10,7 +10,8 @@ use std::{
 /// Maskers of the runs that have secrets at present, for the panic hook.
 static WATCHED: Mutex<Vec<Weak<Masker>>> = Mutex::new(Vec::new());
 
-/// Registers a run that has secrets: neither panics nor [`Masked`](crate::secret::Masked) writers show them from now on.
+/// Registers a run that has secrets: neither panics nor [`Masked`](crate::secret::Masked) writers show its secrets from
+/// now on.
 pub(super) fn watch(masker: &Arc<Masker>) {
     {
         let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -28,7 +29,7 @@ pub(super) fn watch(masker: &Arc<Masker>) {
     });
 }
 
-/// Returns the text with the secrets of all runs masked.
+/// Returns the text with the secrets of all runs in progress masked.
 pub(in crate::secret) fn masked(text: &str) -> Cow<'_, str> {
     let watched: Vec<_> = {
         let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);

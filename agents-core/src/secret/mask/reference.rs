@@ -57,7 +57,7 @@ impl Reference {
         format!("{OPEN}{}{CLOSE}", parts.join("|"))
     }
 
-    /// Reads the text of a reference between its private characters; `None` if it is none.
+    /// Reads the text of a reference between its private characters; `None` if the text is no reference.
     pub(super) fn read(text: &str) -> Option<(Spelling, Reference)> {
         let mut parts = text.split('|');
         let spelling = match parts.next()? {

@@ -9,8 +9,9 @@ use crate::Json;
 use std::borrow::Cow;
 
 impl Masker {
-    /// Writes references in place of the secrets in JSON text that is to be stored. What would look like the begin of a
-    /// reference is marked, even in a text without secrets. The text stays valid JSON.
+    /// Writes references in place of the secrets in JSON text that is to be stored. A character of the text itself that
+    /// would look like the beginning of a reference is marked, even in a text without secrets. The text stays valid
+    /// JSON.
     pub(crate) fn referenced<'a>(&self, json: &'a str) -> Cow<'a, str> {
         let json = match json.contains(OPEN) {
             true => Cow::Owned(json.replace(OPEN, &format!("{OPEN}{ITSELF}"))),
@@ -26,8 +27,8 @@ impl Masker {
         }
     }
 
-    /// Returns a value in the form in which a fact holds it: exact, with references in place of its secrets. If a
-    /// reference cannot stand for each of them, the value is masked.
+    /// Returns a value in the form in which a fact holds it before it is stored: unchanged, if references can later
+    /// stand for each of its secrets and lead back to the same text; else masked.
     pub(crate) fn kept(&self, json: &Json) -> Json {
         if self.known_in(json.as_str()).is_none() {
             return json.clone();

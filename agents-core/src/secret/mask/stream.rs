@@ -15,8 +15,8 @@ impl Stream {
         }
     }
 
-    /// Adds the next part of a text, and returns the text that may be shown now. Text that was held back is a part of
-    /// it.
+    /// Adds the next part of a text, and returns the text that may be shown now, masked. The returned text begins with
+    /// what was held back before.
     pub(crate) fn push(&mut self, piece: String) -> String {
         let Some(known) = &self.known else {
             return piece;
@@ -27,7 +27,7 @@ impl Stream {
         known.text(&shown).into_owned()
     }
 
-    /// Returns the rest of the text, which was held back; nothing more may follow.
+    /// Returns the rest of the text, which was held back, masked; nothing more may follow.
     pub(crate) fn finish(self) -> String {
         match &self.known {
             Some(known) => known.text(&self.held).into_owned(),

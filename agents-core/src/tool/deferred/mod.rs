@@ -1,8 +1,8 @@
 //! Tools on demand: a model is offered the tool that searches them, and then the tools that it has found.
 //!
 //! Nothing is stored of what is loaded. It follows from the conversation: from the results of searches, and from the
-//! calls of deferred tools. A replay, a run that goes on in another process and the next message of a conversation offer
-//! the same tools in the same order.
+//! calls of deferred tools. A replay, a run that goes on in another process and the next message of a conversation
+//! offer the same tools in the same order.
 
 mod loaded;
 mod search;
@@ -15,18 +15,19 @@ const SEARCH: &str = "search_tools";
 
 /// Defers tools: a model is offered them only once it has searched for them.
 ///
-/// It takes what stands behind `..` in `tools = [..]`: an iterator of tools, a [`ToolSet`], or a
-/// [source](super::ToolSource) by reference, such as an MCP server. Within the macros, `..deferred(GITHUB)` borrows a
-/// source, as `..GITHUB` does.
+/// The function takes what stands behind `..` in `tools = [..]`: a value with tools that can be iterated over, a
+/// [`ToolSet`], or a [source](super::ToolSource) by reference, such as an MCP server. Within the macros,
+/// `..deferred(GITHUB)` borrows a source, as `..GITHUB` does.
 ///
-/// The agent gets one more tool, `search_tools`, whose description lists the names of the deferred tools. It compares
-/// words, and loads up to five tools at once: from the next request on, their declarations stand behind the ones before,
-/// in the order of loading. A deferred tool that the model calls by its right name is loaded by that call.
+/// The agent gets one more tool, `search_tools`, whose description lists the names of the deferred tools, or groups of
+/// names if there are more than 40. The search compares words, and loads up to five tools at once: from the next
+/// request on, their declarations stand behind the ones before, in the order of loading. A deferred tool that the model
+/// calls by its right name runs, and is loaded by that call.
 ///
-/// Only the offer is deferred. Grants, skills, policies, approvals and blocked tools hold as for any other tool: a search
-/// finds no tool that the agent may not be offered.
+/// Only the offer is deferred. Grants, skills, policies, approvals and blocked tools hold as for any other tool: a
+/// search finds no tool that the agent may not be offered.
 ///
-/// A deferred tool costs the model one more turn. It is worth it for many tools of which a run needs few.
+/// A deferred tool costs the model one more turn. Deferring pays for many tools of which a run needs few.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -74,8 +75,8 @@ impl ToolSet {
         self.with_in_place_of(is_it, search::tool(later, &to_list))
     }
 
-    /// Returns this set with the deferred tools that the results of calls in a conversation have loaded. A result is the
-    /// name of a tool and what the model was told.
+    /// Returns this set with the deferred tools that the results of calls in a conversation have loaded. A result is
+    /// the name of a tool and what the model was told.
     pub(crate) fn with_loaded<'r>(
         self,
         results: impl Iterator<Item = (&'r str, &'r str)>,
