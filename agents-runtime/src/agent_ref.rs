@@ -107,7 +107,8 @@ impl<In, Out> AgentRef<In, Out> {
 }
 
 impl<In: Data, Out: Data> AgentRef<In, Out> {
-    /// Prepares a run. [`start`](Start::start) stores it, and returns; awaiting it works it in this process.
+    /// Prepares a run. [`start`](Start::start) stores the run, and returns its handle. Awaiting the run stores it,
+    /// works on it in this process, and returns the answer.
     pub fn run(&self, input: impl agents_core::agent::IntoInput<In>) -> Start<Out> {
         Start {
             runtime: self.runtime.clone(),
@@ -183,8 +184,9 @@ impl<Out: Data> Start<Out> {
         self
     }
 
-    /// Names the principal who starts the run, and who may therefore not decide about its requests. By default nobody is
-    /// named, so that nobody is kept from deciding on this ground.
+    /// Names the principal who starts the run. This principal may not decide about the run's requests for approval,
+    /// unless it is the [operator](Principal::operator), but may answer its questions. By default nobody is named, so
+    /// that nobody is kept from deciding on this ground.
     pub fn by(mut self, by: &Principal) -> Self {
         self.by = Some(by.clone());
         self
@@ -197,8 +199,8 @@ impl<Out: Data> Start<Out> {
         self
     }
 
-    /// Sets the bounds of the whole run, in addition to the bounds of its agents. By default, the agents' own bounds
-    /// apply alone.
+    /// Sets the budget of the whole run, in addition to the budgets of its agents. By default, the budgets of the
+    /// agents apply alone.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
         self
@@ -214,15 +216,16 @@ impl<Out: Data> Start<Out> {
     /// [`Events::text`](crate::Events::text) and [`Events::with_text`](crate::Events::with_text). Text is stored ten times
     /// a second at most, or once for each kilobyte, and is kept for an hour.
     ///
-    /// A model that is asked for a stream is not asked [again](agents_core::model::Retry) after a failure, once a part of
-    /// its reply was read. So leave it out where nobody reads along.
+    /// A model that is asked for a stream is not asked [again](agents_core::model::Retry) after a failure, once a part
+    /// of its reply was read. So do not call this method where nobody reads along.
     pub fn streamed(mut self) -> Self {
         self.streamed = true;
         self
     }
 
-    /// Adds a label, by which runs are found: see [`RunFilter`](agents_store::RunFilter). Labels are not encrypted, so they
-    /// are no place for personal data. A key that stands for a run already leaves its labels as they are.
+    /// Adds a label, by which runs are found: see [`RunFilter`](agents_store::RunFilter). Labels are not encrypted, so
+    /// they are no place for personal data. If the [key](Start::key) stands for a run that is there already, the labels
+    /// of that run stay as they are.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -249,11 +252,11 @@ impl<Out: Data> Start<Out> {
         self
     }
 
-    /// Stores the run, and returns it. A worker works on it: [`Runtime::work`].
+    /// Stores the run, and returns its handle. A worker works on the run: [`Runtime::work`].
     ///
     /// # Errors
-    /// When the input cannot be stored, the key belongs to a run with another input, or the conversation is one with
-    /// another agent. When the keyring cannot be read or written, or the store fails.
+    /// When the input cannot be stored, the key belongs to a run with another input, scope or conversation, or the
+    /// conversation is one with another agent. When the keyring cannot be read or written, or the store fails.
     pub async fn start(self) -> Result<RunRef<Out>, RuntimeError> {
         let Start {
             runtime,
@@ -295,8 +298,9 @@ impl<Out: Data> IntoFuture for Start<Out> {
     type Output = Result<Out, Error>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
-    /// Starts the run, and works it in this process until it is over. It waits for people as long as they take, and for
-    /// another process if this one does not have the agent.
+    /// Starts the run, works on it in this process until it is over, and returns its answer. The future waits for
+    /// people as long as they take, and for another process if this one does not have the agent. A run that is held is
+    /// an error.
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let runtime = self.runtime.clone();

@@ -75,30 +75,33 @@ pub struct Request {
     pub args_summary: String,
     /// Effect of the call in words, for the person who decides.
     pub effect_description: String,
-    /// Id that this request has in common with the earlier requests that it revises.
+    /// Id that this request has in common with the earlier requests that it revises or
+    /// [follows](ApprovalRequest::follows).
     pub correlation_id: String,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
     /// Time at which the request was made.
     pub requested_at: Timestamp,
-    /// Time at which the request expires.
+    /// Time at which the request expires if nobody has decided.
     pub expires_at: Timestamp,
     /// Tenant that the run works for.
     pub tenant_id: String,
     /// User that the run works for; `None` if it works for no particular one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// Reasons why the call needs approval; none for a request of an earlier version.
+    /// Reasons why the call needs approval. The list is empty if an earlier version of this crate has stored the
+    /// request, or if this version does not know one of the reasons.
     #[serde(default)]
     pub reasons: Vec<ApprovalReason>,
-    /// State of the request: pending, decided, expired, or over because its run is.
+    /// State of the request: whether it is pending, decided, used, expired, or cancelled because its run is over.
     pub status: ApprovalStatus,
     /// Digest of the exact arguments, made with a key of the run.
     pub args_digest: String,
-    /// Principal who has decided about the request; `None` while nobody has.
+    /// Principal who has decided about the request, or `policy:` and the name of the [mode](crate::Mode) that has
+    /// approved it; `None` while there is no decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
-    /// Reason or note that the decider gave; `None` if there is none.
+    /// Reason of a denial, or note that says how a call is to be changed; `None` for any other request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -109,16 +112,16 @@ pub struct Request {
 pub struct RequestDetail {
     /// Request as the run has made it, with its exact arguments; secrets are shown by their names.
     pub request: ApprovalRequest,
-    /// JSON Schema of the arguments, as the model was given it.
+    /// JSON Schema of the arguments, as the model was given it; `None` if it is not known.
     pub schema: Option<Value>,
-    /// Arguments as the model wrote them, if they were changed since, as text that need not be JSON; secrets are shown by their
-    /// names.
+    /// Text of the arguments as the model wrote it, which need not be JSON; `None` if the arguments were not changed
+    /// since. Secrets are shown by their names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
 }
 
-/// Run whose requests are read at once: its key, and the reason why the principal may not decide, if it wrote in the
-/// run's conversation.
+/// Data of a run for all of its requests in a list: its key, and the error for a principal who may not decide because
+/// of having written to its agent.
 struct OfRun {
     key: Result<RunKey, RuntimeError>,
     wrote: Option<RuntimeError>,
@@ -219,7 +222,7 @@ impl Approvals {
     /// Returns requests, the oldest first. A principal of a tenant sees only requests of that tenant.
     ///
     /// # Errors
-    /// When `filter.after` is no request, or the store fails.
+    /// When `filter.after` is no request that the principal may see, or the store fails.
     pub async fn list(
         &self,
         filter: &ApprovalFilter,
@@ -249,11 +252,11 @@ impl Approvals {
     }
 
     /// Returns the exact request, with all of its arguments, for whoever [may see them](crate::Roles). A refusal is
-    /// in the audit trail.
+    /// added to the audit trail.
     ///
     /// # Errors
-    /// When the request does not exist for this principal, who may not see its arguments, the keys of its run are gone, or
-    /// it was altered.
+    /// When the request does not exist for this principal, the principal may not see its arguments, the keys of its run
+    /// are gone, the request was altered, or the store fails.
     pub async fn detail(&self, id: &str, by: &Principal) -> Result<RequestDetail, RuntimeError> {
         let seen = async {
             let stored = self.visible(id, by).await?;
@@ -288,8 +291,8 @@ impl Approvals {
     /// Returns a request, with its exact arguments if the principal [may see them](crate::Roles). If the principal may not
     /// decide, the reason is there as well.
     ///
-    /// For a principal who may not see them, the arguments are missing, and no refusal is stored, as
-    /// [`detail`](Approvals::detail) stores one. Arguments that cannot be read are an error in their place.
+    /// For a principal who may not see the arguments, they are missing. Unlike [`detail`](Approvals::detail), this
+    /// method adds no refusal to the audit trail. Arguments that cannot be read are an error in their place.
     ///
     /// # Errors
     /// When the request does not exist for this principal, or the store fails.
@@ -298,12 +301,12 @@ impl Approvals {
         self.readable(stored, by, &mut BTreeMap::new()).await
     }
 
-    /// Returns requests of the principal's tenant, the oldest first, each with its exact arguments if the principal
-    /// [may see them](crate::Roles). If the principal may not decide, the reason is there as well. Arguments that cannot be
-    /// read are an error in their place.
+    /// Returns the requests that the principal may see, the oldest first, each with its exact arguments if the
+    /// principal [may see them](crate::Roles). If the principal may not decide, the reason is there as well. Arguments
+    /// that cannot be read are an error in their place.
     ///
     /// # Errors
-    /// When `filter.after` is no request, or the store fails.
+    /// When `filter.after` is no request that the principal may see, or the store fails.
     pub async fn list_readable(
         &self,
         filter: &ApprovalFilter,
@@ -350,16 +353,19 @@ impl Approvals {
 
     /// Decides about a request. The first decision counts.
     ///
-    /// A request that asks a [question](ApprovalRequest::question) needs an [`Approval::Answer`], which has to fit its
-    /// form, and the principal has to be one who [may answer](Action::Answer). For other requests, the following holds.
+    /// A request that asks a [question](ApprovalRequest::question) is not approved, but answered with an
+    /// [`Approval::Answer`], which has to fit the form of the question; it may also be denied. The principal has to be
+    /// one who [may answer](Action::Answer). For other requests, the following holds.
     ///
-    /// The principal who started the run, the user whom it works for, and whoever wrote in its conversation may not
-    /// decide about its requests. Everybody else needs the [roles](crate::Roles) for the risk of the call. The
-    /// arguments of [`Approval::ApproveWith`] have to fit the schema of the tool exactly.
+    /// The principal who started the run, the user whom it works for, and whoever wrote in its conversation or gave its
+    /// agent an instruction may not decide about its requests. Everybody else needs the [roles](crate::Roles) for the
+    /// risk of the call. The operator may decide about every request. The arguments of [`Approval::ApproveWith`] have
+    /// to fit the schema of the tool exactly.
     ///
     /// # Errors
-    /// When the request does not exist for this principal, was decided before, or has expired; when the principal may not
-    /// decide; when edited arguments do not fit.
+    /// When the request does not exist for this principal, was decided before, or has expired; when the principal may
+    /// not decide. When edited arguments or an answer do not fit, or the request cannot be decided in this way. When
+    /// the keys of the run are gone, or the store fails.
     pub async fn decide(
         &self,
         id: &str,
@@ -507,8 +513,8 @@ impl Approvals {
         roles.allow_judge(Action::Decide, stored.risk_level, people, by)
     }
 
-    /// Returns the error for a principal who may not decide about the requests of a run because it wrote to the agent, in the
-    /// conversation or by an instruction; `None` for any other, and for the operator.
+    /// Returns the error for a principal who may not decide about the requests of a run because of having written to
+    /// its agent, in the conversation or by an instruction; `None` for any other principal, and for the operator.
     async fn wrote(&self, run: &Run, by: &Principal) -> Result<Option<RuntimeError>, RuntimeError> {
         let has_written = !by.is_operator() && self.client.wrote_to_the_agent(run, by).await?;
         let decide = crate::wording::DECIDE;

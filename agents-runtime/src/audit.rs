@@ -16,7 +16,8 @@ use std::{collections::BTreeMap, io::Write};
 ///
 /// Each event is stored in the transaction of what it tells of: the begin of an execution before the tool runs, its end
 /// after it. The digests of a run's events are a chain, made with a key of the keyring. So whoever can write the store,
-/// and has no keyring, cannot change the trail unnoticed.
+/// and has no keyring, cannot change or insert an event unnoticed. Runs and last events that were removed are noticed
+/// with [heads](Audit::heads) that are kept outside the store.
 ///
 /// ```
 /// use agents_runtime::{Runtime, SqliteStore};
@@ -49,26 +50,28 @@ pub struct AuditRecord {
     pub tenant_id: String,
     /// Id of the run; `platform` for an event that belongs to none.
     pub run_id: String,
-    /// Number of the event in its run, from 1.
+    /// Number of the event in its trail, from 1.
     pub seq: u64,
-    /// Principal who caused the event; `None` if no principal did.
+    /// Principal who caused the event, or `policy:` and a name, such as that of a mode; `None` if nobody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// Id of the request, the execution or the letter that the event is about; the mode that was set; the cluster and its
-    /// status.
+    /// Subject of the event: the id of a request, an execution or a letter, the mode that was set, the cluster and its
+    /// status, the end of the run, or the action that was refused; `None` if the event has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Name of the tool that the event is about; `None` if it is about none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// Reason of the event; `None` if there is none, or if the run's contents and their key no longer exist.
+    /// Reason of the event, or the text of an instruction; `None` if there is none, or if it cannot be decrypted any
+    /// more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Digest of the event together with all events before it in its run.
+    /// Digest of the event together with all events before it in its trail.
     pub digest: String,
 }
 
-/// Last event of the trail of a run. Heads that are kept outside the store show later that nothing was cut off.
+/// Last event of the trail of a run, or of the platform. Heads that are kept outside the store show later that nothing
+/// was cut off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// Id of the run; `platform` for the trail of what belongs to none.
@@ -94,7 +97,7 @@ impl Audit {
         Audit { client }
     }
 
-    /// Returns events, the oldest first.
+    /// Returns events, the oldest first, or the newest first with [`before`](AuditFilter::before).
     ///
     /// # Errors
     /// When the store fails.
@@ -146,8 +149,9 @@ impl Audit {
         Ok(key_of(&run, &*self.client.keys()?).ok())
     }
 
-    /// Writes all events after the event `filter.after`, the oldest first, each as one line of JSON. Returns the number
-    /// of the last event, after which a later export goes on.
+    /// Writes all events that the filter chooses, the oldest first, each as one line of JSON. Returns the number of the
+    /// last event, after which a later export goes on. The filter may not have [`before`](AuditFilter::before), and its
+    /// [`limit`](AuditFilter::limit) only says how many events are read at once.
     ///
     /// # Errors
     /// When the store fails, or the lines cannot be written.
@@ -200,9 +204,11 @@ impl Audit {
         }))
     }
 
-    /// Checks the trail of each run, and the rows of requests and executions that it tells of.
+    /// Checks the trail of each run and of the platform, and the rows of runs, requests, executions and modes that the
+    /// trails tell of.
     ///
-    /// A run or the last events of a run that are gone altogether are noticed only with [`verify_from`](Audit::verify_from).
+    /// If somebody has removed a whole run, or its last events together with the end of the trail in the run's row,
+    /// only [`verify_from`](Audit::verify_from) notices it.
     ///
     /// # Errors
     /// When the store fails. A trail that was changed is no error: see [`Verdict::is_intact`].

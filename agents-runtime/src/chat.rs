@@ -45,7 +45,7 @@ use std::fmt;
 /// so that the model knows of the effect. This is as in [a conversation within one process](agents_core::agent::Chat).
 ///
 /// A conversation belongs to the tenant of the scope, and to one agent. Whoever [wrote](Start::by) in it may not decide
-/// about requests that are made in it.
+/// about its requests for approval, except for the operator.
 pub struct Chat<In, Out> {
     agent: AgentRef<In, Out>,
     id: String,
@@ -73,7 +73,8 @@ impl<In, Out> Chat<In, Out> {
         &self.id
     }
 
-    /// Returns all messages so far, tool calls and their results included. A message whose run is not over is left out.
+    /// Returns the messages of the conversation, tool calls and their results included: see
+    /// [`ConversationRef::messages`].
     ///
     /// # Errors
     /// As [`ConversationRef::messages`].
@@ -89,8 +90,8 @@ impl<In, Out> Chat<In, Out> {
 }
 
 impl<In: Data, Out: Data> Chat<In, Out> {
-    /// Prepares a message. [`start`](Start::start) stores it, and returns; awaiting it works in this process until it is
-    /// answered.
+    /// Prepares a message. [`start`](Start::start) stores the message, and returns the handle of its run. Awaiting the
+    /// message stores it, works on its run in this process, and returns the answer.
     pub fn send(&self, input: impl IntoInput<In>) -> Start<Out> {
         let run = self.agent.run(input).scope(self.scope.clone());
         run.part_of(&self.id)

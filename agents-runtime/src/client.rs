@@ -44,9 +44,9 @@ impl Client {
         }
     }
 
-    /// Sets the keyring with which contents are read. By default, it is a file beside the file of the store; for a
-    /// store in memory, it is in memory as well. PostgreSQL has none: without a keyring, whatever needs keys is an error
-    /// of the kind [`Sealed`](RuntimeErrorKind::Sealed).
+    /// Sets the keyring with which contents are encrypted and decrypted. By default, it is a file beside the file of
+    /// the store; for a store in memory, it is in memory as well. PostgreSQL has none: without a keyring, whatever
+    /// needs keys is an error of the kind [`Sealed`](RuntimeErrorKind::Sealed).
     #[must_use]
     pub fn keyring(mut self, keyring: impl Keyring) -> Self {
         let keyring: Arc<dyn Keyring> = Arc::new(keyring);
@@ -60,8 +60,9 @@ impl Client {
         &self.store
     }
 
-    /// Returns the store, for what a client has no method for. The store belongs to the keyring from then on, as with any
-    /// write of the client: a store that is written to without it belongs to no keyring.
+    /// Returns the store, for what a client has no method for. From then on, the store belongs to the keyring, and
+    /// refuses any other one. Any write of the client has the same effect. A store that was written to without a client
+    /// before that refuses every keyring.
     ///
     /// # Errors
     /// When the keyring cannot be read or written, the store belongs to another one, or the store fails.
@@ -134,7 +135,8 @@ impl Client {
         AgentRef::new(Runtime::of(self.clone()), name.into())
     }
 
-    /// Returns runs, the newest first, or the oldest first if the filter says so.
+    /// Returns runs of all tenants, unless the filter names one: the newest first, or the oldest first if the filter
+    /// says so.
     ///
     /// # Errors
     /// When `filter.before` or `filter.after` is no run, or the store fails.
@@ -175,7 +177,7 @@ impl Client {
     }
 
     /// Stores a new run, and returns it. If its key stands for another run with the same task, that run is returned
-    /// instead.
+    /// instead; a run with another task is an error.
     pub(crate) async fn created(&self, new: &NewRun, data: &RunData) -> Result<Run, RuntimeError> {
         let stored = self.store().await?.create(new).await?;
         if stored.id != new.id {
@@ -230,7 +232,7 @@ impl Client {
     /// Returns the journal of a run, for inspection; `None` if the run has not begun.
     ///
     /// # Errors
-    /// When there is no such run, its keys are gone, or its contents were altered.
+    /// When there is no such run, its keys are gone, its contents were altered, or the store fails.
     pub async fn recorded(&self, run: &str) -> Result<Option<Recorded>, RuntimeError> {
         self.recorded_of(&self.known(run).await?).await
     }

@@ -59,21 +59,22 @@ impl ConversationRef {
         &self.id
     }
 
-    /// Returns all messages so far, tool calls and their results included; none if there is no such conversation. A
-    /// message whose run is not over is left out.
+    /// Returns the messages of the conversation, tool calls and their results included; none if there is no such
+    /// conversation, or if its last run was erased. A message whose run is not over is left out, and so is what was
+    /// left out to [shorten](crate::AgentRef::shorten) the conversation.
     ///
     /// # Errors
-    /// When its keys are gone, its contents were altered, or the store fails.
+    /// When the keys of the last run are gone, the contents were altered, or the store fails.
     pub async fn messages(&self) -> Result<Vec<Message>, RuntimeError> {
         let said = self.snapshot().await?;
         Ok(said.map_or_else(Vec::new, |said| said.messages().to_vec()))
     }
 
     /// Returns the conversation so far, to go on with it [in another program](agents_core::agent::Chat::resume); `None`
-    /// before the first message is over.
+    /// before the first message is over, and after the last run was erased.
     ///
     /// # Errors
-    /// When its keys are gone, its contents were altered, or the store fails.
+    /// When the keys of the last run are gone, the contents were altered, or the store fails.
     pub async fn snapshot(&self) -> Result<Option<Conversation>, RuntimeError> {
         let store = self.client.bare_store();
         let Some(stored) = store.conversation(&self.tenant, &self.id).await? else {
@@ -150,8 +151,9 @@ impl ConversationRef {
     /// Returns `true` if the principal began the conversation, that is, started the first of its runs; `false` if there is
     /// no such conversation. This also holds after that run was erased, when a pseudonym is in place of the name.
     ///
-    /// A user of a tenant whose id is that of the [operator](Principal::operator) is not taken for the operator. Which of
-    /// the two it was is not known any more after the first run was erased: then it was neither.
+    /// A user of a tenant may have the same id as the [operator](Principal::operator), and is not taken for the
+    /// operator. After the first run was erased, nobody knows which of the two began the conversation: then the result
+    /// is `false` for both.
     ///
     /// # Errors
     /// When the store fails, or the keys cannot be read.
@@ -226,7 +228,7 @@ impl fmt::Debug for ConversationRef {
     }
 }
 
-/// Conversation to which the run belongs that a worker goes on with.
+/// Conversation of the run that a worker goes on with.
 pub(crate) struct Talk {
     /// Conversation as the previous run has stored it; `None` for the first run of the conversation.
     pub(crate) before: Option<Conversation>,

@@ -126,7 +126,8 @@ impl RunData {
         task(self) == task(other)
     }
 
-    /// Returns `true` if the run only makes one call, as an undo does, and its agent does not work.
+    /// Returns `true` if a fixed model works in the run in place of its agent: the run is an undo, a direct call, or
+    /// tells the outcome of a variation.
     pub(crate) fn is_one_call(&self) -> bool {
         self.undo.is_some() || self.call.is_some() || self.what_if.is_some()
     }

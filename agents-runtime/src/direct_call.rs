@@ -25,9 +25,9 @@ pub struct DirectCall<'a> {
 impl Client {
     /// Prepares a call of a tool that an agent has, in the version that the agent has it in, with arguments as JSON.
     ///
-    /// The call is a run of its own, which a worker carries out that has the agent: it is stored, audited, limited and
-    /// retried like every call. A tool that writes asks for approval every time, and so does one that a place in a team confirms.
-    /// Models do not take part.
+    /// The call is a run of its own, which a worker that has the agent carries out: it is stored, audited, limited and
+    /// retried like every call. A tool that writes asks for approval every time, and so does one that a place in a team
+    /// confirms. Models do not take part.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -86,7 +86,8 @@ impl Client {
 }
 
 impl DirectCall<'_> {
-    /// Sets the scope that the call works for. Without one it works for the principal and the principal's tenant.
+    /// Sets the scope that the call works for. By default, the call works for the principal as a user of the
+    /// principal's tenant, and the operator's call for the tenant `""` without a user.
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.scope = scope.into();
         self
@@ -99,8 +100,8 @@ impl DirectCall<'_> {
         self
     }
 
-    /// Makes the call for this principal. Unless it is the operator, who may do everything, the principal may not decide about
-    /// the request of the call. Returns the run.
+    /// Makes the call for this principal. The principal may not decide about the call's request for approval, except
+    /// for the operator. Returns the run.
     ///
     /// # Errors
     /// When the [roles](crate::Roles) forbid it, the scope is that of another tenant, the key belongs to another call, or the

@@ -17,9 +17,10 @@ use serde::{Deserialize, Serialize};
 
 /// Executions of a store in doubt: lists them, and stores what people have found out.
 ///
-/// An execution is in doubt if its process ended while the tool ran, and nothing says whether it took effect. The run goes
-/// on meanwhile. A person looks at the other system, and settles the doubt. Then the run's model is told, and a person is
-/// not asked about further calls of the tool for that reason.
+/// An execution of a tool that writes is in doubt if it was cut off (its process ended, it timed out, or it panicked),
+/// and nothing says whether it took effect. The run goes on meanwhile. A person looks at the other system, and settles
+/// the doubt. Then the run's model is told, and people are not asked about further calls of the tool for that reason
+/// any more.
 ///
 /// ```no_run
 /// # async fn settle(client: agents_runtime::Client, grace: agents_runtime::Principal) -> Result<(), agents_runtime::RuntimeError> {
@@ -56,7 +57,7 @@ pub struct Doubt {
     pub tool_version: String,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
-    /// Arguments in short, without secrets, addresses and long numbers; `None` without the keys of the run.
+    /// Arguments in short, without secrets, addresses and long numbers; `None` if they cannot be decrypted any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_summary: Option<String>,
     /// Number of this attempt at the call, from 1.
@@ -108,7 +109,7 @@ impl Doubts {
     /// of that tenant.
     ///
     /// # Errors
-    /// When `filter.after` is no execution, or the store fails.
+    /// When `filter.after` is no execution that the principal may see, or the store fails.
     pub async fn list(
         &self,
         filter: &ExecutionFilter,
@@ -152,14 +153,15 @@ impl Doubts {
         opened(&key, &what, &execution.input)
     }
 
-    /// Settles the doubt about an execution, and about the earlier ones of its call. The first finding counts.
+    /// Settles the doubt about an execution, and about all other executions in doubt of the same call. The first
+    /// finding counts.
     ///
-    /// Whoever started the run, or is the user whom it works for, may not settle its doubts. The
-    /// [roles](crate::Roles) for the risk of the call are needed as well.
+    /// Except for the operator, whoever started the run, is the user whom it works for, or wrote to its agent may not
+    /// settle its doubts. Everybody else needs the [roles](crate::Roles) for settling and for the risk of the call.
     ///
     /// # Errors
-    /// When there is no such execution for this principal, it is not in doubt, the principal may not settle it, or the keys
-    /// of its run are gone.
+    /// When there is no such execution for this principal, it is not in doubt, the principal may not settle it, the
+    /// keys of its run are gone, or the store fails.
     pub async fn settle(
         &self,
         execution: &str,
@@ -187,8 +189,9 @@ impl Doubts {
         Ok(())
     }
 
-    /// Returns why a principal may not settle the doubt about an execution, because of who the principal is; `None` if it may.
-    /// Nothing is settled, and the audit trail has nothing of it: a page asks it before it shows a button.
+    /// Returns the error for a principal who may not settle the doubt about an execution; `None` for a principal who
+    /// may. Nothing is settled, and nothing is added to the audit trail: a page calls this method before it shows a
+    /// button.
     ///
     /// # Errors
     /// When there is no such execution for this principal, the keys of its run are gone, or the store fails.

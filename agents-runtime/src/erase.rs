@@ -8,7 +8,8 @@ use std::{collections::BTreeMap, time::Duration};
 const RETENTION: &str = "policy:retention";
 
 impl Client {
-    /// Gives a tenant a new key, and wraps the keys of all of its runs with it. Returns the number of runs.
+    /// Gives a tenant a new key, and wraps the keys of all of its runs with it, except for erased runs. Returns the
+    /// number of runs whose keys were wrapped.
     ///
     /// # Errors
     /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, the keyring cannot be written, or the
@@ -60,8 +61,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// When there is no such run for this principal, the [roles](crate::Roles) forbid it, it or a variation of it is not
-    /// over, or the store fails.
+    /// When there is no such run for this principal, the [roles](crate::Roles) forbid it, the run or a variation of it
+    /// is not over, or the store fails.
     pub async fn erase(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
         let known = self.steered(Action::Erase, run, by).await?;
         let store = self.store().await?;
@@ -81,8 +82,9 @@ impl Client {
         .await
     }
 
-    /// Erases the contents of all runs of a tenant, and destroys its keys: also the copies of the store are unreadable
-    /// then. In the audit trail, pseudonyms take the place of names. Returns the number of runs.
+    /// Erases the contents of all runs of a tenant, removes its notifications and its credentials of a control plane,
+    /// and destroys its keys: also the copies of the store are unreadable then. In the audit trail, pseudonyms take the
+    /// place of names. Returns the number of runs.
     ///
     /// # Errors
     /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, a run is not over, the keyring
@@ -159,8 +161,8 @@ impl Client {
         }
     }
 
-    /// Holds all runs that are not over, so that none of them goes on before an operator [releases](Client::release) it.
-    /// Returns their number.
+    /// Holds all runs that are neither over nor held already, so that none of them goes on before somebody
+    /// [releases](Client::release) it. Returns the number of runs that were not held before.
     ///
     /// Call it after a store was restored from a copy, before a worker is started: what the runs have done since the copy
     /// was made is not in it.

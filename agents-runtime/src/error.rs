@@ -30,14 +30,15 @@ pub struct RuntimeError {
 pub enum RuntimeErrorKind {
     /// The store has failed, or has refused the call, for this reason.
     Store(agents_store::ErrorKind),
-    /// The keyring or the keys of a run are missing, or the contents of the run were altered.
+    /// The keyring cannot be used, keys are missing, or something that keys protect was altered or written by hand,
+    /// such as the contents of a run, a decision or a mode.
     Sealed,
-    /// The principal may not do this: decide about the request, or cancel, pause or erase the run.
+    /// The principal may not do this, such as decide about the request, or cancel, pause or erase the run.
     Forbidden,
-    /// The edited arguments do not fit, the key belongs to a run with another input, or the conversation is one with
-    /// another agent.
+    /// The call asks for something that is not possible: for example, edited arguments do not fit, the key belongs to a
+    /// run with another input, or the conversation is one with another agent.
     Invalid,
-    /// The stored run cannot be read.
+    /// The stored run cannot be read, or the run that is awaited is held, or the audit trail cannot be written out.
     Unreadable,
 }
 

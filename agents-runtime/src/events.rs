@@ -122,17 +122,18 @@ impl Events {
     ///
     /// Text comes between the [`ModelRequested`](agents_core::run::EventKind::ModelRequested) and the
     /// [`ModelReplied`](agents_core::run::EventKind::ModelReplied) of its place, and has the number of the former. Each
-    /// `ModelRequested` begins the text of its place anew. It comes again if the text does: for a reader that goes on in
-    /// the middle of a reply, and if a worker has ended there and another one has asked the model again. Text is kept for
-    /// an hour, so a reader who comes later finds the reply without it; the outcome has the answer in any case.
+    /// `ModelRequested` begins the text of its place anew. The event comes again before text that comes again: for a
+    /// reader that goes on in the middle of a reply, and if a worker has ended in the middle of a reply and another one
+    /// has asked the model again. Text is kept for an hour, so a reader who comes later finds the reply without it; the
+    /// outcome has the answer in any case.
     #[must_use]
     pub fn with_text(mut self) -> Self {
         self.with_text = true;
         self
     }
 
-    /// Ends the stream behind the events that are stored when it is first read, although the run may go on: for a page
-    /// that shows a run as it is.
+    /// Ends the stream after the events that are stored when the stream is first read, although the run may go on: for
+    /// a page that shows a run as it is.
     #[must_use]
     pub fn so_far(mut self) -> Self {
         self.is_so_far = true;
@@ -162,9 +163,10 @@ impl Events {
         stream::unfold(following, next).boxed()
     }
 
-    /// Returns the text of the answer, as it is written, until the run is over. The run has to be started with
-    /// [`streamed`](crate::Start::streamed). At the end, the pieces since the last [`Reset`](TextDelta::Reset) are what
-    /// the model wrote; the answer itself is in the outcome. An error ends it, as it ends [`stream`](Events::stream).
+    /// Returns the text of the answer, as it is written, until the run is over. The text of a run that was not started
+    /// with [`streamed`](crate::Start::streamed) is empty. At the end, the pieces since the last
+    /// [`Reset`](TextDelta::Reset) are what the model wrote; the answer itself is in the outcome. An error ends this
+    /// stream as it ends that of [`stream`](Events::stream).
     pub fn text(self) -> impl Stream<Item = Result<TextDelta, RuntimeError>> + Send + use<> {
         let mut text = TextFollower::new();
         let delta = move |event: Result<Event, RuntimeError>| {

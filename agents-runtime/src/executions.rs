@@ -31,7 +31,7 @@ pub struct ExecutionRecord {
     pub tool_version: String,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
-    /// State of the execution: whether it runs, has ended, or is in doubt.
+    /// State of the execution: whether it runs, has ended, is in doubt, or was undone.
     pub state: ExecutionState,
     /// Effects that the tool declares; `None` if the journal of the run cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,8 @@ pub struct ExecutionRecord {
     /// Duration in milliseconds; `None` while the execution has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Name of the person who approved the call; `None` if nobody did.
+    /// Principal who approved the call, or `policy:` and the name of the [mode](crate::Mode) that approved it; `None`
+    /// if nobody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
     /// Principal who has found out whether the tool took effect; `None` if nobody has.

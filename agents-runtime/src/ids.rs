@@ -1,11 +1,12 @@
 //! Ids of the rows that follow from a journal: the same journal gives the same ids.
 
-/// Returns the id of a request for approval in the store, made of its run and its id there.
+/// Returns the id of a request for approval in the store, made of the id of its run and its id in that run.
 pub(crate) fn approval_of(run: &str, request: &str) -> String {
     id_of(run, "approval", request)
 }
 
-/// Returns the id of an execution in the store, made of its run, the id of its request and its number.
+/// Returns the id of an execution in the store, made of the id of its run, the id of its request and the number of the
+/// attempt.
 pub(crate) fn execution_of(run: &str, request: &str, attempt: u32) -> String {
     id_of(run, "execution", &format!("{request} {attempt}"))
 }

@@ -27,11 +27,12 @@ impl Say {
     /// whichever worker has the run. A run that waits for a decision goes on waiting.
     ///
     /// An agent that has begun its last answer is not told any more: the audit trail then has the instruction, and the
-    /// events of the run do not. Whoever gives an instruction may not decide about requests of the run.
+    /// events of the run do not. Except for the operator, whoever gives an instruction may not decide about requests of
+    /// the run.
     ///
     /// # Errors
-    /// When there is no such run for this principal, it is over, the [roles](crate::Roles) forbid it, the text is empty or
-    /// longer than 32 kB, or the store fails.
+    /// When there is no such run for this principal, it is over, the [roles](crate::Roles) forbid it, the text is empty
+    /// or longer than 32 KiB, the keys of the run are gone, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<(), RuntimeError> {
         let Say { client, run, text } = self;
         if text.trim().is_empty() {
@@ -49,7 +50,8 @@ impl Say {
 }
 
 impl<Out> RunRef<Out> {
-    /// Gives the agent of the run an instruction, which becomes a message of the user before its next request to the model.
+    /// Prepares an instruction to the agent of the run; [`by`](Say::by) gives it. The instruction becomes a message of
+    /// the user before the agent's next request to the model.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -72,7 +74,7 @@ impl<Out> RunRef<Out> {
 }
 
 impl Client {
-    /// Gives the agent of a run an instruction: see [`RunRef::say`].
+    /// Prepares an instruction to the agent of the run with this id: see [`RunRef::say`].
     pub fn say(&self, run: impl Into<String>, text: impl Into<String>) -> Say {
         Say {
             client: self.clone(),

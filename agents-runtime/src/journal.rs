@@ -76,7 +76,7 @@ struct Inner {
     is_finished: bool,
     /// Is `true` if the run is to be put down: to stop in this process and go on later.
     is_put_down: bool,
-    /// Ids of the executions of tools that write, which go on in this process.
+    /// Ids of the executions of tools that write, and of approved calls, that go on in this process.
     under_way: BTreeSet<String>,
 }
 
@@ -150,7 +150,8 @@ impl StoredJournal {
         self.inner().is_finished
     }
 
-    /// Waits until the run can be put down: no tool that writes is running, and none begins any more.
+    /// Waits until the run can be put down, because no tool that writes is running. From then on, no such tool begins;
+    /// while one of them runs, another one may begin.
     pub(crate) async fn put_down(&self) {
         loop {
             let rests = self.rests.notified();
@@ -166,8 +167,8 @@ impl StoredJournal {
     }
 
     /// Counts the executions of tools that write which begin with a commit: the run is not put down while they go on.
-    /// Returns `false`, and counts none, if the run is being put down and nothing else goes on. The executions may not
-    /// begin then.
+    /// Returns `false`, and counts none, if the run is being put down and no other such execution goes on. The
+    /// executions may not begin then.
     fn begins(&self, commit: &Commit) -> bool {
         let mut inner = self.inner();
         // The row of a tool that only reads is stored with its end.
@@ -266,8 +267,8 @@ impl StoredJournal {
         }
     }
 
-    /// Lets the mode in effect approve the requests of a commit that need no person. Returns an error if the mode was
-    /// written by hand, and so decides nothing.
+    /// Lets the mode in effect approve the requests of a commit that need no person. Returns an error, and approves
+    /// nothing, if the mode was written by hand or cannot be read.
     async fn decide_by_mode(
         &self,
         commit: &mut Commit,

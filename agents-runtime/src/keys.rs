@@ -132,10 +132,10 @@ pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
 /// Keys of each tenant (organisation), by the number of their version.
 type Tenants = BTreeMap<String, BTreeMap<u32, String>>;
 
-/// Keyring in a file that only the user who owns the file can read.
+/// Keyring in a file. On Unix, only the user who owns the file can read it.
 ///
-/// Each use looks at the file, and reads it again only if it has changed: keys that another process has rotated or erased count
-/// at once.
+/// Each use looks at the file, and reads it again only if it has changed: so changes of the keys by another process are
+/// noticed at once.
 ///
 /// Whoever has the file can read the store; without it, nobody can. Keep a copy of the file, and keep it apart from the
 /// copies of the store.
@@ -163,7 +163,7 @@ pub struct FileKeyring {
     known: Mutex<Option<(State, Arc<Keys>)>>,
 }
 
-/// State of a file's metadata, which differs if the contents differ.
+/// Length of a file and time of its last change, by which changed contents are noticed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State {
     modified: SystemTime,
@@ -171,7 +171,7 @@ struct State {
 }
 
 impl State {
-    /// Time in which a file may change twice without another time of its change.
+    /// Time within which a file may change twice and keep the same time of its last change.
     const SAME: Duration = Duration::from_secs(1);
 
     fn of(metadata: &fs::Metadata) -> io::Result<Self> {
@@ -181,7 +181,8 @@ impl State {
         })
     }
 
-    /// Returns `true` if a later change shows in the state: the last one was not just now.
+    /// Returns `true` if the next change of the file will show in the state, because the last change is long enough
+    /// ago.
     fn tells(&self) -> bool {
         let age = SystemTime::now().duration_since(self.modified);
         age.is_ok_and(|age| age > State::SAME)
@@ -223,7 +224,7 @@ impl FileKeyring {
     /// Opens the keyring at this path. The file is created with the first key.
     ///
     /// # Errors
-    /// When the file is no keyring, or when others can read it.
+    /// When the file cannot be read or is no keyring, or when other users can read it (on Unix).
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let keyring = FileKeyring {
             path: path.as_ref().to_owned(),
@@ -257,7 +258,8 @@ impl FileKeyring {
         })
     }
 
-    /// Returns the state of the file of keys; `None` if there is no file. A file that other users can read is an error.
+    /// Returns the state of the file of keys; `None` if there is no file. A file that other users can read is an error
+    /// on Unix.
     fn state(&self) -> io::Result<Option<State>> {
         let metadata = match fs::metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -310,7 +312,7 @@ impl FileKeyring {
     }
 }
 
-/// Opens a file for writing so that only the user who owns it can read it.
+/// Opens a file for writing so that, on Unix, only the user who owns it can read it.
 fn private(how: &mut fs::OpenOptions, path: &Path) -> io::Result<fs::File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(how, 0o600);

@@ -22,8 +22,7 @@ const FORMAT: u32 = 1;
 
 /// Time after which a worker stores the descriptions of its agents again.
 const SAID_EVERY: Duration = Duration::from_secs(60);
-/// Time after which a description that no worker has stored again is out of date, while workers with another one are
-/// heard.
+/// Time by which a description of an agent may be older than its newest one, and is still current.
 const SILENT: Duration = Duration::from_secs(3 * 60);
 
 /// Description of the agents of a runtime, as far as stored runs depend on them.
@@ -99,7 +98,7 @@ pub struct ToolManifest {
     pub is_delegate: bool,
 }
 
-/// Agent of a store: what the last process that has it says of it, and when.
+/// Description of an agent, as processes have stored it. An agent whose code has changed has several descriptions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownAgent {
@@ -134,7 +133,7 @@ impl Manifest {
     /// Reads a manifest from JSON.
     ///
     /// # Errors
-    /// When the text is no manifest, or has a later format.
+    /// When the text is no manifest, or has another format.
     pub fn read(json: &str) -> Result<Self, RuntimeError> {
         let manifest: Manifest =
             serde_json::from_str(json).map_err(|error| crate::wording::no_manifest(&error))?;
@@ -272,9 +271,11 @@ impl Runtime {
 }
 
 impl Client {
-    /// Returns the agents of the workers of this store, by their names. Each worker stores what it says of its agents when
-    /// it begins, and again as long as it works. Descriptions of one agent follow each other, the one seen last first: several of
-    /// them may be [current](KnownAgent::is_current), as while a new version is tried beside the one before it.
+    /// Returns the descriptions of the agents that workers of this store have or had, in the order of the agents'
+    /// names. Each worker stores the descriptions of its agents when it begins, and again as long as it works.
+    /// Descriptions of one agent follow each other, the one that was seen last first. Several of them may be
+    /// [current](KnownAgent::is_current), as while a new version is tried beside the one before it. Descriptions that
+    /// this version cannot read are left out.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -332,9 +333,9 @@ impl Client {
     /// Returns the runs that are not over and that no agent of the manifest can go on with: each of them would be held, or
     /// would wait for a worker that has its agent. A run whose contents cannot be read is one of them.
     ///
-    /// A call in an agent that runs in the body of a tool, or that repairs something, is compared only if the manifest has
-    /// a tool of that name. A model that nobody but an `on_escalation` names is missing here, although that may name it
-    /// again: say it with [`Runtime::known_model`] as well.
+    /// A call of an agent that runs in the body of a tool, or of a repair agent, is compared only if the manifest has a
+    /// tool of that name. A model that only an `on_escalation` names counts as missing, although the `on_escalation`
+    /// may name it again: name the model with [`Runtime::known_model`] as well.
     ///
     /// ```
     /// use agents::prelude::*;

@@ -31,7 +31,7 @@ pub struct Metrics {
     pub worker: Option<WorkerMetrics>,
 }
 
-/// Counters of the worker of this process, since the process began.
+/// Counters of the worker of this process, since its runtime was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
@@ -39,7 +39,8 @@ pub struct WorkerMetrics {
     pub worker: String,
     /// Number of runs that the worker works on at present.
     pub under_way: u64,
-    /// Number of runs that this process has claimed, to work on them.
+    /// Number of times that [`work`](Runtime::work) has claimed a run. Claims for runs that this process awaits or
+    /// [advances](Runtime::advance) are not among them.
     pub claimed: u64,
     /// Number of runs that ended in this process.
     pub ended: u64,
@@ -105,7 +106,8 @@ impl Counters {
 }
 
 impl Client {
-    /// Returns figures about the work of the store: the work of this tenant (organisation), or of all without one.
+    /// Returns figures about the work of the store: the work of this tenant (organisation), or of all tenants for
+    /// `None`.
     ///
     /// # Errors
     /// When the store fails.
@@ -118,7 +120,7 @@ impl Client {
 }
 
 impl Runtime {
-    /// Returns figures about the work of the store, and counters of the worker of this process.
+    /// Returns figures about the work of the store for all tenants, and counters of the worker of this process.
     ///
     /// # Errors
     /// When the store fails.

@@ -13,10 +13,11 @@ use std::fmt;
 
 /// Mode in which people are asked about calls. Operators set it, and all workers go by it.
 ///
-/// A mode decides about questions that a rule asks: a policy of the run, a condition (`approval = when(..)`), or the
-/// default for tools that write outside of the organisation. In every mode, a person is asked about some calls: those of a
-/// tool that declares `approval = always` or is irreversible, those that a place in a team confirms, those in doubt, and
-/// those that have run before. Code can tighten a mode so, and cannot loosen it.
+/// A mode decides about calls for which a rule demands approval: a policy of the run, a condition
+/// (`approval = when(..)`), or the default for tools that write outside of the organisation. In every mode, a person is
+/// asked about some calls: those of a tool that declares `approval = always` or is irreversible, those that a place in
+/// a team confirms, those of a tool with an execution in doubt, those that have run before, those whose approver has
+/// given riskier arguments, and those that ask a question. So code can tighten a mode, but cannot loosen it.
 ///
 /// ```
 /// use agents_runtime::Mode;
@@ -32,11 +33,12 @@ pub enum Mode {
     /// A person is asked about every call that needs approval; the default.
     #[default]
     Ask,
-    /// Calls up to this risk run without a question.
+    /// A person is asked about calls of a higher risk than this one, and about those that every [`Mode`] asks about.
     UpTo(Risk),
-    /// A person is asked only about tools whose effects leave the organisation.
+    /// A person is asked about calls of tools whose effects leave the organisation, and about those that every [`Mode`]
+    /// asks about.
     ExternalOnly,
-    /// No person is asked: every call runs without a question.
+    /// No person is asked, except about the calls that every [`Mode`] asks about.
     Off,
 }
 
@@ -63,7 +65,7 @@ impl Mode {
         }
     }
 
-    /// Returns `true` if this mode lets a call run without a question.
+    /// Returns `true` if this mode lets a call run without asking a person.
     fn skips(self, request: &ApprovalRequest) -> bool {
         let are_of_rules = request.reasons.iter().all(ApprovalReason::is_of_a_rule);
         // A request of an earlier version says no reasons.
@@ -154,11 +156,12 @@ impl Modes {
         Modes { client }
     }
 
-    /// Sets the mode of a tenant, or of all tenants without a mode of their own. It applies to the questions that are
-    /// asked from then on.
+    /// Sets the mode of a tenant, or of all tenants without a mode of their own. It applies to requests for approval
+    /// that are made from then on.
     ///
     /// # Errors
-    /// When the principal is no operator, which is in the audit trail then; when the store fails.
+    /// When the principal is no operator, which is then added to the audit trail; when `tenant` is `*`, which is no
+    /// tenant; when the store fails.
     pub async fn set(
         &self,
         tenant: Option<&str>,
@@ -172,7 +175,8 @@ impl Modes {
     /// tenants: people are then asked again.
     ///
     /// # Errors
-    /// When the principal is no operator, which is in the audit trail then; when the store fails.
+    /// When the principal is no operator, which is then added to the audit trail; when `tenant` is `*`, which is no
+    /// tenant; when the store fails.
     pub async fn remove(&self, tenant: Option<&str>, by: &Principal) -> Result<(), RuntimeError> {
         self.change(tenant, None, by).await
     }
@@ -180,8 +184,8 @@ impl Modes {
     /// Returns the modes that are set, that of all tenants first.
     ///
     /// # Errors
-    /// When the principal is no operator, which is in the audit trail then; when a mode was written into the store by
-    /// hand, or the store fails.
+    /// When the principal is no operator, which is then added to the audit trail; when a mode was written into the
+    /// store by hand, or the store fails.
     pub async fn list(&self, by: &Principal) -> Result<Vec<ModeSetting>, RuntimeError> {
         self.must_be_operator(by, None).await?;
         let key = self.client.audit_key()?;

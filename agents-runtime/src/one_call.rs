@@ -113,8 +113,8 @@ enum Then {
     Call(ToolCall),
     /// The model answers with this text.
     Say(String),
-    /// Goes on with the variation of a run, and tells its outcome. As with the reply of any model, a cancellation, a pause and
-    /// the end of the worker stop it, and an outcome that is stored is not asked for again.
+    /// The model goes on with the variation of a run, and answers with its outcome. As with the reply of any model, a
+    /// cancellation, a pause and the end of the worker stop it, and an outcome that is stored is not asked for again.
     Vary(Box<(Runtime, WhatIfData)>),
 }
 
@@ -150,7 +150,7 @@ impl Model for Fixed {
     }
 }
 
-/// Purposes of a run that makes one call: its fixed model is none that anybody has to admit.
+/// Purposes of a run with a fixed model, which needs no admission.
 pub(crate) struct AdmitsFixed(pub(crate) Arc<dyn Purposes>);
 
 impl Purposes for AdmitsFixed {

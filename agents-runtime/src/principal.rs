@@ -35,8 +35,8 @@ impl Principal {
         }
     }
 
-    /// Creates the operator of the platform, whom every tenant's requests exist for. The operator counts as nobody who
-    /// has started a run.
+    /// Creates the operator of the platform, who sees the runs and requests of all tenants. The operator may decide
+    /// about every request, also if the operator has started the run.
     pub fn operator() -> Self {
         Principal {
             id: "operator".to_owned(),

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// Number of the format that this version writes.
 const FORMAT: u32 = 1;
 
-/// Replays of stored runs with the code of a runtime, by [`Runtime::replays`]. As JSON, `agents check-deploy --journals`
-/// reads it.
+/// Replays of stored runs with the code of a runtime, by [`Runtime::replays`]. `agents check-deploy --journals` reads
+/// them as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Replays {
@@ -19,9 +19,10 @@ pub struct Replays {
     pub agents_replays: u32,
     /// Number of runs that were replayed.
     pub replayed: u64,
-    /// Number of runs that were not: they have not begun, are a part of a conversation, or no model has worked in them.
+    /// Number of runs that were not replayed: they have not begun, are a part of a conversation, or are undos, direct
+    /// calls or variations.
     pub skipped: u64,
-    /// Runs that would go otherwise, the newest first.
+    /// Runs that would go otherwise, or that cannot be replayed: the newest first, unless the filter says otherwise.
     pub changed: Vec<ChangedRun>,
 }
 
@@ -46,7 +47,7 @@ impl Replays {
     /// Reads a report from JSON.
     ///
     /// # Errors
-    /// When the text is no such report, or has a later format.
+    /// When the text is no such report, or has another format.
     pub fn read(json: &str) -> Result<Self, RuntimeError> {
         let read: Replays =
             serde_json::from_str(json).map_err(|error| wording::no_replays(&error))?;
@@ -60,8 +61,8 @@ impl Replays {
 impl Client {
     /// Returns the journal of a run for a [replay](agents_core::agent::Run::replay), for instance in a test.
     ///
-    /// Secrets are references in it, without their values. Everything else is as it was: what users wrote, what models said,
-    /// arguments and outputs.
+    /// In the journal, references stand for the values of secrets. Everything else is as it was: what users wrote, what
+    /// models said, arguments and outputs.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -83,9 +84,9 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// When there is no such run for this principal, or it [may not see](Client::may_see_contents) the contents. When the run
-    /// has not begun, is a part of a conversation, or no model has worked in it. When its keys are gone, or its contents
-    /// were altered.
+    /// When there is no such run for this principal, or the principal [may not see](Client::may_see_contents) the
+    /// contents. When the run has not begun, is a part of a conversation, or is an undo, a direct call or a variation.
+    /// When its keys are gone, or its contents were altered.
     pub async fn recording(&self, run: &str, by: &Principal) -> Result<Recorded, RuntimeError> {
         let run = self.visible(run, by).await?;
         if !self.may_see_contents(by) {
@@ -116,9 +117,10 @@ impl Client {
 impl Runtime {
     /// Replays stored runs with the code of this runtime, and says which of them would go otherwise, and from which fact on.
     ///
-    /// No model is asked, no person either, no tool runs that reads or writes, and nothing is stored: see
-    /// [`Run::replay`](agents_core::agent::Run::replay). The code of agents and rules does run. A run that is not over is
-    /// replayed as far as it has come. At most [`limit`](RunFilter::limit) runs are taken, the newest first.
+    /// No model and no person is asked, no tool that reads or writes is run, and nothing is stored: see
+    /// [`Run::replay`](agents_core::agent::Run::replay). The code of agents and rules does run. A run that is not over
+    /// is replayed as far as it has come. At most [`limit`](RunFilter::limit) runs are taken, the newest ones unless
+    /// the filter says otherwise.
     ///
     /// ```
     /// use agents::prelude::*;

@@ -21,8 +21,9 @@ use std::{collections::BTreeMap, fmt};
 /// | call a tool, vary a run, erase, rotate | the operator | whoever of the tenant has the role |
 /// | hold all runs, webhooks | the operator | the operator |
 ///
-/// Except for the operator, whoever has started a run, or is the user whom it works for, neither decides about its requests nor settles its doubts.
-/// A refusal is in the audit trail of the run, or in that of the platform if it concerns no run.
+/// Except for the operator, whoever has started a run, is the user whom it works for, or wrote to its agent, neither
+/// decides about its requests nor settles its doubts. Questions are answered by the rules of the table alone. A refusal
+/// is in the audit trail of the run, or in that of the platform if it concerns no run.
 ///
 /// ```
 /// use agents_core::tool::Risk;
@@ -73,7 +74,7 @@ pub enum Action {
     Rotate,
     /// Holds all runs of the store.
     HoldAll,
-    /// Lists deliveries of webhooks, and sends them again.
+    /// Lists deliveries of webhooks, sends them again, and removes subscribers of notifications.
     Webhooks,
     /// Changes profiles of a tenant in a control plane (`agents-control`).
     Profiles,
@@ -196,8 +197,8 @@ impl Roles {
         }
     }
 
-    /// Checks that a principal may judge a call of this risk. The people who started the run, or for whom it works, may
-    /// not.
+    /// Checks that a principal may decide about a call of this risk, or settle a doubt about it. Except for the
+    /// operator, the people who started the run, or for whom it works, may not.
     pub(crate) fn allow_judge(
         &self,
         action: Action,
@@ -229,7 +230,8 @@ impl Roles {
         }
     }
 
-    /// Checks that a principal may answer a question of a run that these people have started and are the users of.
+    /// Checks that a principal may answer a question of a run. `started_by` has started the run, and `user` is the user
+    /// whom it works for.
     pub(crate) fn allow_answer(
         &self,
         (started_by, user): (Option<&str>, Option<&str>),
@@ -245,13 +247,13 @@ impl Roles {
         }
     }
 
-    /// Returns a role that a principal lacks to judge calls of this risk.
+    /// Returns a role that a principal lacks to judge calls of this risk; `None` if the principal has all of them.
     fn missing_role(&self, risk: Risk, by: &Principal) -> Option<&str> {
         let mut needed = self.risks.range(..=risk).map(|(_, role)| &**role);
         needed.find(|role| !by.is_operator() && !by.has_role(role))
     }
 
-    /// Returns the highest risk of calls that a principal may approve.
+    /// Returns the highest risk of calls that a principal may approve; `Low` also for a principal who may approve none.
     pub(crate) fn at_most(&self, by: &Principal) -> Risk {
         let may = |risk: &Risk| self.missing_role(*risk, by).is_none();
         let highest = [Risk::High, Risk::Medium].into_iter().find(may);
@@ -273,8 +275,8 @@ impl Client {
         self
     }
 
-    /// Checks that the rules let a principal do this, as [`Roles::allow`] does. Nothing is done, and the audit trail has nothing
-    /// of it: a page asks it before it shows a button.
+    /// Checks that the rules let a principal do this, as [`Roles::allow`] does. Nothing is done, and nothing is added
+    /// to the audit trail: a page calls this method before it shows a button.
     ///
     /// # Errors
     /// When the principal lacks the role, or the action is the operator's.
@@ -326,7 +328,8 @@ impl Client {
         }
     }
 
-    /// Returns a run if the principal may do this with it. A refusal is added to the audit trail of the run.
+    /// Returns a run if the principal may do this with it, and an error if not. A refusal is added to the audit trail
+    /// of the run.
     pub(crate) async fn steered(
         &self,
         action: Action,

@@ -41,7 +41,7 @@ pub struct RunRef<Out> {
 pub enum Progress<Out> {
     /// The run is over: it has answered, has failed or was cancelled.
     Done(Outcome<Out>),
-    /// The run waits for decisions about these requests, or for a time.
+    /// The run waits for decisions about these requests. It also goes on when one of them expires.
     Waiting(Vec<Request>),
     /// A worker has the run, or is about to take it.
     Running,

@@ -202,32 +202,35 @@ impl Runtime {
         self.set(|settings| settings.lease = time)
     }
 
-    /// Sets the number of runs that this process works on at the same time: at least 1, and 64 by default.
+    /// Sets the maximum number of runs that [`work`](Runtime::work) goes on with at the same time: at least 1, and 64
+    /// by default. The limit does not apply to runs that this process awaits or [advances](Runtime::advance).
     #[must_use]
     pub fn at_once(self, runs: usize) -> Self {
         self.set(|settings| settings.at_once = runs.max(1))
     }
 
-    /// Returns the number of runs that this process works on at once.
+    /// Returns the maximum number of runs that [`work`](Runtime::work) goes on with at the same time.
     pub fn runs_at_once(&self) -> usize {
         self.settings.at_once
     }
 
-    /// Sets the number of runs of one tenant that all workers work on at the same time; 0, the default, is no limit.
+    /// Sets the maximum number of runs of one tenant that all workers together work on at the same time; 0, the
+    /// default, is no limit. Each worker claims runs by its own setting, so give all workers the same.
     #[must_use]
     pub fn per_tenant(self, runs: u32) -> Self {
         self.set(|settings| settings.per_tenant = runs)
     }
 
-    /// Sets the time after which requests for approval expire; 24 hours by default.
+    /// Sets the time after which requests for approval expire if nobody decides; 24 hours by default. A question whose
+    /// form sets a time expires after that time.
     #[must_use]
     pub fn requests_expire_after(self, time: Duration) -> Self {
         self.set(|settings| settings.expires_after = time)
     }
 
-    /// Sets the time within which a worker that is stopped returns; 30 seconds by default. Half of it is for runs to end, and
-    /// half of it for tools that write: see [`work`](Runtime::work). Another worker goes on with the runs that have not
-    /// ended.
+    /// Sets the time within which a worker that is stopped returns; 30 seconds by default. In the first half of this
+    /// time, runs may still end; in the second half, each run is put down as soon as none of its tools that write is
+    /// running: see [`work`](Runtime::work). Another worker goes on with the runs that have not ended.
     #[must_use]
     pub fn grace(self, time: Duration) -> Self {
         self.set(|settings| settings.grace = time)
@@ -251,7 +254,7 @@ impl Runtime {
 
     /// Sets the time for which the contents of runs that are over are kept; for ever by default. After it, this worker
     /// erases them: see [`Client::erase`](crate::Client::erase). The audit trail names `policy:retention` as the one
-    /// who did.
+    /// who has erased them.
     #[must_use]
     pub fn keep_contents_for(self, time: Duration) -> Self {
         self.set(|settings| settings.keep_contents = Some(time))

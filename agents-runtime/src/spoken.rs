@@ -39,7 +39,8 @@ struct Following {
 
 impl ConversationRef {
     /// Returns the text of the answers while models write them: of messages that are not over, and of new ones.
-    /// Messages without [`streamed`](crate::Start::streamed) have no text. The stream goes on until it is dropped.
+    /// Messages without [`streamed`](crate::Start::streamed) have no text. The stream goes on until it is dropped, or
+    /// until an error ends it.
     ///
     /// A reader whose connection has broken off reads [`messages`](ConversationRef::messages), and follows anew: it gets
     /// the text of the answer under way from its beginning.

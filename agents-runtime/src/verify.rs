@@ -24,7 +24,8 @@ pub struct Verdict {
     pub runs: u64,
     /// Number of events that the check has read.
     pub events: u64,
-    /// Number of runs whose start is not in the trail, since they are from before there was one.
+    /// Number of runs whose start is not in the trail: they are from before there was one, or all of their events were
+    /// removed.
     pub without_trail: u64,
     /// Number of runs whose contents were erased. Their events were checked; the rows of their requests and executions
     /// can no longer be checked.
@@ -32,11 +33,11 @@ pub struct Verdict {
     /// Is `true` if the trail was compared with heads from outside the store. Otherwise it is not known whether the last
     /// events of a run, or whole runs, were removed.
     pub is_anchored: bool,
-    /// First flaw of each run that has one; empty if the trail is intact.
+    /// First flaw of each run, and of the platform, if there is one; empty if the trail is intact.
     pub flaws: Vec<Flaw>,
 }
 
-/// Flaw of the audit trail: the place at which it, or a row that it tells of, was changed.
+/// Flaw of the audit trail: the row that was changed, of the trail itself or of a table that the trail tells of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Flaw {
@@ -44,7 +45,7 @@ pub struct Flaw {
     pub run_id: String,
     /// Name of the table that was changed.
     pub table: String,
-    /// Id of the row; for an event its number in the run.
+    /// Id of the row; for an event its number in the trail, and for a mode its tenant.
     pub row: String,
     /// Description of what was done to the table's row.
     pub what: String,
@@ -350,8 +351,7 @@ impl<'a> Verify<'a> {
         }
     }
 
-    /// Checks that the rows of a run's requests for approval agree with its journal and its trail; returns the first
-    /// flaw.
+    /// Checks that the rows of a run's requests for approval agree with its trail; returns the first flaw.
     async fn requests(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
         let mut filter = ApprovalFilter {
             run: Some(run.id.clone()),
@@ -382,7 +382,7 @@ impl<'a> Verify<'a> {
         Ok(gone.map(|id| (APPROVALS, (*id).to_owned(), REMOVED)))
     }
 
-    /// Checks that the rows of a run's executions agree with its journal and its trail; returns the first flaw.
+    /// Checks that the rows of a run's executions agree with its trail; returns the first flaw.
     async fn executions(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
         let mut filter = ExecutionFilter {
             run: Some(run.id.clone()),

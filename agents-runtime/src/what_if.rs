@@ -32,8 +32,9 @@ impl Client {
     /// Prepares a variation of a run that is over, in which a call has ended otherwise. `call` is the id of the receipt.
     ///
     /// A worker that has the agent goes on from there in memory, with live models and the tools that only read. The run
-    /// that is returned has the outcome as its answer, in words. No tool that writes is called, and the run that is varied
-    /// stays as it is; code that is no tool, such as the body of an agent, runs as it does in any run. A control plane counts what the models cost for the run that is varied.
+    /// that is returned has the outcome as its answer, in words. No tool that writes is called, and the run that is
+    /// varied stays as it is; code that is no tool, such as the body of an agent, runs as it does in any run. A control
+    /// plane adds the cost of the models to the run that is varied.
     ///
     /// ```
     /// use agents::{Code, prelude::*};
@@ -121,8 +122,9 @@ impl Changed<'_> {
     /// Tries the variation for this principal. Returns the run that tells the outcome.
     ///
     /// # Errors
-    /// When there is no such run for this principal, or it has no such call; when the run is not over, or is a part of a
-    /// conversation. When the principal lacks the [role](crate::Roles) of [`Action::Call`], or the store fails.
+    /// When there is no such run for this principal, or it has no such call; when the run is not over, is a part of a
+    /// conversation, or is itself an undo, a direct call or a variation. When the principal lacks the
+    /// [role](crate::Roles) of [`Action::Call`], the keys of the run are gone, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<RunRef<String>, RuntimeError> {
         let Changed { client, data, key } = self;
         let run = client.steered(Action::Call, &data.run, by).await?;

@@ -62,7 +62,7 @@ pub(crate) fn run_works_for(id: &str, what: &str) -> RuntimeError {
     forbidden(format!("the run works for `{id}`, who may not {what}"))
 }
 
-/// `what` is one of the two constants above.
+/// Text of the error for a principal who wrote to the agent of a run; `what` is one of the two constants above.
 pub(crate) fn wrote_to_the_agent(id: &str, what: &str) -> RuntimeError {
     forbidden(format!(
         "`{id}` wrote to the agent of the run, and may not {what}"
@@ -467,7 +467,8 @@ pub(crate) fn not_found_out(execution: &str) -> RuntimeError {
     ))
 }
 
-/// Returns the reason for which another version of the code cannot go on with a run.
+/// Returns the reason why code that does not name a model cannot go on with a run: an agent of the run went on with
+/// that model.
 pub(crate) fn model_missing(name: &str) -> String {
     format!(
         "the run went on with the model `{name}` after an escalation, and the runtime does not name it (`.known_model(..)`)"
@@ -493,8 +494,7 @@ pub(crate) fn may_not_set_modes(id: &str) -> RuntimeError {
     ))
 }
 
-/// Text of the error of a mode that was written by hand. `tenant` is the one whose mode it is; without one, it is that
-/// of all.
+/// Text of the error for a mode that was written by hand: that of `tenant`, or for `None` that of all tenants.
 pub(crate) fn mode_by_hand(tenant: Option<&str>) -> RuntimeError {
     let whose = tenant.map_or("of all tenants".to_owned(), |tenant| {
         format!("of `{tenant}`")

@@ -115,7 +115,8 @@ impl Runtime {
     }
 
     /// Starts what a worker does in addition to its runs: it stores descriptions of agents, delivers messages of
-    /// webhooks, brings letters to subscribers, and erases contents. All of this ends with `stop`.
+    /// webhooks, brings letters to subscribers, and erases contents after [their time](Runtime::keep_contents_for). All
+    /// of this ends with `stop`.
     fn aside(&self, stop: &CancellationToken) -> JoinSet<()> {
         let mut aside = JoinSet::new();
         let (runtime, stopped) = (self.clone(), stop.clone());
@@ -138,9 +139,10 @@ impl Runtime {
         aside
     }
 
-    /// Does what a worker does in addition to its runs, until `stop` is cancelled: it stores descriptions of agents, delivers
-    /// messages of webhooks, and erases contents. [`work`](Runtime::work) does this as well; it is for processes that call
-    /// [`advance`](Runtime::advance) in its place.
+    /// Does what a worker does in addition to its runs, until `stop` is cancelled: it stores descriptions of agents,
+    /// delivers messages of webhooks, brings notifications to subscribers, and erases contents. [`work`](Runtime::work)
+    /// does all of this as well. This method is for processes that call [`advance`](Runtime::advance) in place of
+    /// `work`.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -171,12 +173,13 @@ impl Runtime {
         aside.join_all().await;
     }
 
-    /// Goes on with one run in this process as far as it can go now, and says what is left. It is for a scheduler of your own,
-    /// which knows when a run can go on, in place of the queue of [`work`](Runtime::work).
+    /// Goes on with one run in this process as far as it can go now, and returns its state. This method is for a
+    /// scheduler of your own, which knows when a run can go on, in place of the queue of [`work`](Runtime::work).
     ///
-    /// The run is claimed under a lease as any worker does it. So a call for a run that cannot go on, or that another process
-    /// has, does no harm, and returns at once. If `stop` is cancelled, the run is put down at its next safe moment. If the
-    /// future is dropped, the run goes on elsewhere when its lease has ended, and a tool that was under way may be in doubt.
+    /// The run is claimed under a lease as any worker does it. So a call for a run that cannot go on, or that another
+    /// process has, does no harm, and returns at once. If `stop` is cancelled, the run is put down at the next moment
+    /// at which none of its tools that write is running. If the future is dropped, any worker may go on with the run
+    /// when its lease has ended. If a tool that writes was running, its execution may be in doubt.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -202,7 +205,7 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// When there is no such run, or the store fails.
+    /// When there is no such run, the keyring cannot be read or written, or the store fails.
     pub async fn advance(
         &self,
         run: &str,
@@ -239,7 +242,8 @@ impl Runtime {
         Ok(true)
     }
 
-    /// Works on one run in this process until it is over; waits while another process has it.
+    /// Works on one run in this process until it is over; waits while another process has it. A run that is held is an
+    /// error.
     pub(crate) async fn work_on(&self, run: &str) -> Result<(), RuntimeError> {
         loop {
             if self.step(run).await? {
@@ -440,25 +444,27 @@ impl Runtime {
 /// State of a run after [`Runtime::advance`], which says when to call that method again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Advanced {
-    /// The run is over: do not call it again.
+    /// The run is over: there is nothing left to do.
     Done,
-    /// The run is held: call it again when somebody has released or cancelled the run.
+    /// The run is held: call `advance` again when somebody has released or cancelled the run.
     Held,
-    /// The run waits: call it again when a decision was taken, an execution in doubt was settled, or the run was
+    /// The run waits: call `advance` again when a decision was taken, an execution in doubt was settled, or the run was
     /// cancelled; and at this time, by the clock of the store.
     Waiting {
         /// Time at which the run goes on by itself; `None` if it waits for decisions alone.
         until: Option<Timestamp>,
     },
-    /// The run can go on, and this process has not got it: call it again soon. Another process has it, its turn in its
-    /// conversation or its tenant has not come, or this process has no such agent, or was stopped.
+    /// The run can go on, and this process does not go on with it: call `advance` again soon. Another process has the
+    /// run, its turn in its conversation or its tenant has not come, the store could not be reached, or this process
+    /// has no such agent or was stopped.
     Ready,
 }
 
 /// Signals with which a worker that is stopped puts its runs down.
 #[derive(Clone, Default)]
 struct PutDown {
-    /// Token that is cancelled when each run is to be put down at its next safe moment.
+    /// Token that is cancelled when each run is to be put down at the next moment at which none of its tools that write
+    /// is running.
     safely: CancellationToken,
     /// Token that is cancelled when each run is to be put down at once.
     at_once: CancellationToken,
@@ -480,7 +486,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Returns the kind of reason for which a run is held that failed with this error.
+/// Returns the kind of the reason for holding a run that has failed with this error.
 fn held_kind(error: &RuntimeError) -> HeldKind {
     match error.kind() {
         RuntimeErrorKind::Sealed => HeldKind::Altered,
@@ -510,7 +516,7 @@ async fn went(
     go_on(&one_call.agent, input_of(&with.data)?, with).await
 }
 
-/// Returns the state in which a run is given back that waits for decisions about these requests.
+/// Returns the state in which a run that waits for decisions about these requests is given back.
 async fn waiting(decisions: &Decisions, requests: &[String]) -> Result<Rest, RuntimeError> {
     let messages = decisions.messages();
     // The requests that were made in this process were not read yet.

@@ -29,7 +29,8 @@ pub struct NewApproval {
     pub risk_level: Risk,
     /// User whom the run works for; `None` if it works for no particular one.
     pub user_id: Option<String>,
-    /// Digest of the exact arguments: an approval applies only to arguments with this digest.
+    /// Digest of the exact arguments. An approval applies only to arguments with this digest, unless the decider edits
+    /// them.
     pub args_digest: String,
     /// Time after which the request expires, from the moment at which it is stored.
     pub expires_after: Duration,
@@ -40,7 +41,7 @@ pub struct NewApproval {
     /// Id within the run of the earlier request that this one follows, whose correlation id it gets; `None` if it
     /// follows none.
     pub follows: Option<String>,
-    /// Decision of a mode. Without one, or if the mode is not in effect any more, the request is pending.
+    /// Decision of a mode. The request is pending if this is `None`, or if the mode is not in effect any more.
     pub by_mode: Option<ByMode>,
 }
 
@@ -53,7 +54,7 @@ pub struct Approval {
     pub run: String,
     /// Id of the request in the journal of its run. No other request of the run has this id.
     pub request: String,
-    /// Id that this request has in common with the earlier requests that it revises.
+    /// Id that this request has in common with the earlier requests that it revises or [follows](NewApproval::follows).
     pub correlation_id: String,
     /// Tenant (organisation) that the run works for.
     pub tenant_id: String,
@@ -73,25 +74,29 @@ pub struct Approval {
     pub effect_description: String,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
-    /// Digest of the exact arguments: an approval applies only to arguments with this digest.
+    /// Digest of the exact arguments. An approval applies only to arguments with this digest, unless the decider has
+    /// edited them.
     pub args_digest: String,
     /// Time at which the request was stored, by the clock of the store.
     pub requested_at: Timestamp,
     /// Time at which the request expires if nobody has decided.
     pub expires_at: Timestamp,
-    /// State of the request: pending, decided, expired, or over because its run is.
+    /// State of the request: whether it is pending, decided, used, expired, or cancelled because its run is over.
     pub status: ApprovalStatus,
     /// Exact request with its arguments, encrypted with the key of the run.
     pub detail: Vec<u8>,
-    /// Principal who has decided about the request; `None` while nobody has.
+    /// Principal who has decided about the request, or [the name of the mode](ByMode::by) that has approved it; `None`
+    /// while there is no decision.
     pub decided_by: Option<String>,
-    /// Time of the decision; `None` while there is none.
+    /// Time at which the request was decided, expired or was cancelled, whichever came last; `None` while it is
+    /// pending.
     pub decided_at: Option<Timestamp>,
-    /// Reason or note that the decider gave; `None` if there is none.
+    /// Reason of a denial, or note that says how a call is to be changed; `None` for any other request.
     pub note: Option<String>,
-    /// Arguments that the decider put in the place of the call's own, encrypted; `None` if the decider put none.
+    /// Arguments that the decider put in the place of the call's own, or the answer to a question, encrypted; `None` if
+    /// there is neither.
     pub edited: Option<Vec<u8>>,
-    /// Time until which an approval can be used; `None` for a request that is not approved.
+    /// Time until which an approval can be used; `None` for a request that was never approved.
     pub use_by: Option<Timestamp>,
     /// Proof of the decision, which only whoever has the keys of the run can make; `None` while there is no decision.
     pub proof: Option<Vec<u8>>,
@@ -178,10 +183,10 @@ impl Approval {
 pub enum Answer {
     /// The call may run, with its own arguments or with edited ones.
     Approve {
-        /// Arguments that the approver gives in the place of the call's own, encrypted; `None` to run the call as it
-        /// is.
+        /// Arguments that the approver gives in the place of the call's own, or the answer to a question, encrypted;
+        /// `None` to run the call as it is.
         edited: Option<Vec<u8>>,
-        /// Digest of the arguments in `edited`; `None` if there are none.
+        /// Digest of the arguments in `edited`; `None` if the call runs as it is, or if `edited` is an answer.
         edited_digest: Option<String>,
         /// Time from the decision within which the run has to use the approval.
         use_within: Duration,
@@ -195,8 +200,8 @@ pub enum Answer {
 /// Choice of requests, for [`Store::approvals`](crate::Store::approvals). The default chooses all requests of all
 /// tenants.
 ///
-/// A request is chosen if it fits each field that is set. A list has `limit` requests at most: the id of the last one
-/// begins the next page.
+/// A request is chosen if it fits each field that is set. A list has `limit` requests at most. For the next page, set
+/// `after` to the id of the last request.
 ///
 /// ```
 /// use agents_store::{ApprovalFilter, ApprovalStatus, SqliteStore, Store};
@@ -228,8 +233,8 @@ pub struct ApprovalFilter {
     pub run: Option<String>,
     /// State of the requests that are chosen; `None` for all.
     pub status: Option<ApprovalStatus>,
-    /// Requests that were made after the one with this id, the oldest first. An id that the store does not know is an
-    /// error.
+    /// Id of a request: requests that were made later are chosen, the oldest first; `None` for all. An id that the
+    /// store does not know is an error.
     pub after: Option<String>,
     /// Maximum number of requests; 0 for 100.
     pub limit: u32,

@@ -4,7 +4,7 @@ use crate::run::words;
 use agents_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Event that is about to be added to the trail of a run.
+/// Event that is about to be added to the trail of a run or of the [`PLATFORM`](crate::PLATFORM).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
     /// Id of the run that the event belongs to, or [`PLATFORM`](crate::PLATFORM).
@@ -15,7 +15,7 @@ pub struct NewEvent {
     pub kind: AuditKind,
     /// Name of the person or program that caused the event; `None` if none did.
     pub actor: Option<String>,
-    /// Id of the request, the execution or another thing that the event is about; `None` if it is about none.
+    /// Subject of the event, such as the id of a request or an execution; `None` if the event has none.
     pub subject: Option<String>,
     /// Name of the tool that the event is about; `None` if it is about none.
     pub tool_name: Option<String>,
@@ -30,7 +30,7 @@ pub struct AuditEvent {
     pub number: u64,
     /// Id of the run; [`PLATFORM`](crate::PLATFORM) for an event that belongs to none.
     pub run: String,
-    /// Number of the event in its run, from 1.
+    /// Number of the event in its trail, from 1.
     pub seq: u64,
     /// Tenant that the event is about. An event of the platform may be about [all tenants](crate::ALL_TENANTS).
     pub tenant_id: String,
@@ -38,10 +38,12 @@ pub struct AuditEvent {
     pub at: Timestamp,
     /// Kind of the event: what has happened.
     pub kind: AuditKind,
-    /// Name of the person or program that caused the event; `None` if none did.
+    /// Name of the person or program that caused the event, or of the mode that approved the call; `None` if nobody
+    /// did.
     pub actor: Option<String>,
-    /// Id of the request or the execution that the event is about; the word for the mode that was set; the
-    /// id of the letter that was replayed; the id and the status of the cluster.
+    /// Subject of the event: the id of a request, of an execution, or of the letter that was replayed; the word for the
+    /// mode that was set, or for the end of the run; the id and the status of a cluster; the action that was refused;
+    /// `None` if the event has none.
     pub subject: Option<String>,
     /// Name of the tool that the event is about; `None` if it is about none.
     pub tool_name: Option<String>,
@@ -50,7 +52,7 @@ pub struct AuditEvent {
     /// Digest of the part of the subject's row that the event has written, so that a later change of the row is
     /// noticed; `None` if it has written none.
     pub row_digest: Option<Vec<u8>>,
-    /// Digest of the event and of all events before it in its run: a link of the chain.
+    /// Digest of the event and of all events before it in its trail: a link of the chain.
     pub digest: Vec<u8>,
 }
 
@@ -65,7 +67,7 @@ pub enum AuditKind {
     Paused,
     /// The run is held: it cannot go on until somebody releases it.
     Held,
-    /// A run that was held may go on.
+    /// A run that was held or paused may go on.
     Released,
     /// A person has given the agent of the run an instruction; the particulars are its text.
     Instructed,
@@ -73,7 +75,7 @@ pub enum AuditKind {
     Cancelled,
     /// The run is over.
     Finished,
-    /// A call asks a person for approval.
+    /// A call asks for approval.
     Requested,
     /// A call was approved.
     Approved,
@@ -85,15 +87,15 @@ pub enum AuditKind {
     Expired,
     /// The run has ended before the request was decided, or before its approval was used.
     Withdrawn,
-    /// A decision, an execution or an undo was not allowed.
+    /// An action of a principal, such as a decision or an undo, or an execution was not allowed.
     Refused,
     /// An execution begins. The event is stored before the tool runs.
     Began,
-    /// An execution began and ended in one step, since its tool only reads.
+    /// An execution began and ended in one commit, since its tool only reads.
     Ran,
     /// An execution has ended.
     Ended,
-    /// An execution was interrupted, and may or may not have taken effect.
+    /// An execution was cut off, and may or may not have taken effect.
     InDoubt,
     /// A person has found out whether the execution took effect.
     Settled,
@@ -103,7 +105,7 @@ pub enum AuditKind {
     Undone,
     /// An execution was to be undone, and was not.
     NotUndone,
-    /// The contents of the run were erased; the trail stays.
+    /// The contents of the run, or of the tenant, were erased; the trail stays.
     Erased,
     /// The mode of a tenant, or of all, was set or removed.
     Mode,
@@ -164,7 +166,7 @@ words!(AuditKind, all {
 pub struct AuditFilter {
     /// Chooses events of this tenant, if set.
     pub tenant: Option<String>,
-    /// Chooses events of this run, if set; those that belong to no run for [`PLATFORM`](crate::PLATFORM).
+    /// Chooses events of this run, if set. [`PLATFORM`](crate::PLATFORM) chooses events that belong to no run.
     pub run: Option<String>,
     /// Chooses events of this kind, if set.
     pub kind: Option<AuditKind>,

@@ -4,7 +4,7 @@ use crate::{NewApproval, NewText};
 use agents_core::{run::Timestamp, tool::Risk};
 use std::time::Duration;
 
-/// Step of a run that is about to be stored: the entries of its journal, and the rows that follow from them.
+/// Commit of a run that is about to be stored: the entries of its journal, and the rows that follow from them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
     /// Id of the commit. A commit with the id of the last one was stored before, and nothing is stored again.
@@ -20,7 +20,7 @@ pub struct Commit {
     /// Executions of tools that begin with this commit.
     pub began: Vec<Begin>,
     /// Executions that have ended. An execution that begins and ends in the same commit adds one event to the audit
-    /// trail instead of two.
+    /// trail instead of two, unless its effect is unknown.
     pub ended: Vec<Finish>,
     /// Streamed text of models that is stored with the entries.
     pub texts: Vec<NewText>,
@@ -54,14 +54,14 @@ pub struct Begin {
     pub tool_name: String,
     /// Version of the tool that is executed, such as `1.2.0`.
     pub version: String,
-    /// Arguments, encoded; empty if they are in the journal alone.
+    /// Arguments, encoded and encrypted; empty if they are in the journal alone.
     pub input: Vec<u8>,
     /// Digest of the exact arguments: an approval covers the execution only if its digest is the same.
     pub args_digest: String,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
-    /// Request whose approval the execution needs; `None` if it needs none. An approval is used by the first execution
-    /// that names it; later attempts with the same arguments may name it again.
+    /// Id in the journal of the request whose approval the execution needs; `None` if it needs none. An approval is
+    /// used by the first execution that names it; later attempts with the same arguments may name it again.
     pub needs: Option<String>,
 }
 
@@ -70,7 +70,8 @@ pub struct Begin {
 pub struct Finish {
     /// Id of the execution that has ended.
     pub id: String,
-    /// Output of the tool, encoded; `None` if it has none, and empty if it is in the journal alone.
+    /// Output of the tool, encoded and encrypted; `None` if there is none, and empty if the output is in the journal
+    /// alone.
     pub output: Option<Vec<u8>>,
     /// Error of the tool in words; `None` if the execution did not fail.
     pub error: Option<String>,

@@ -15,8 +15,8 @@ pub struct Conversation {
     pub run: Option<String>,
     /// Messages so far, encoded; empty if `run` is `None`.
     pub contents: Vec<u8>,
-    /// Time at which the first message was stored.
+    /// Time at which the first run of the conversation was stored.
     pub created_at: Timestamp,
-    /// Time at which the messages were last stored.
+    /// Time at which a run of the conversation was last stored, or its messages were last stored or erased.
     pub updated_at: Timestamp,
 }

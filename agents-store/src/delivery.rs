@@ -34,11 +34,11 @@ pub struct Delivery {
     pub webhook: String,
     /// Event that the webhook has to be told of.
     pub event: AuditEvent,
-    /// Number of tries so far, the one under way included.
+    /// Number of tries since the event happened, or since it was last made due again, the one under way included.
     pub attempts: u32,
     /// Time of the next try; `None` if the event was given up.
     pub next_at: Option<Timestamp>,
-    /// Reason why the last try has failed; `None` before the first one.
+    /// Reason why the last try has failed; `None` if none has failed so far.
     pub error: Option<String>,
 }
 

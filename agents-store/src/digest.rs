@@ -165,7 +165,7 @@ impl AuditKey {
         self.row(fields)
     }
 
-    /// Returns the digest of the row of an execution that began and ended in one step.
+    /// Returns the digest of the row of an execution that began and ended in one commit.
     pub fn of_execution(&self, row: &Execution) -> RowDigest {
         let mut fields = Fields::new("execution");
         fields.begin(self, row).end(row);

@@ -32,19 +32,21 @@ pub struct StoreError {
 pub enum ErrorKind {
     /// The store cannot be reached, or is too busy; the same call may succeed later.
     Unavailable,
-    /// The lease is lost: another worker has the run.
+    /// The lease is lost: another worker has the run, or the run was given back or held.
     LeaseLost,
     /// The caller's data is out of date: entries, or another profile, were stored since it was read.
     Conflict,
-    /// The run, request or execution is not there, or it belongs to another tenant.
+    /// The run, the request, the execution or whatever else the call names is not there, or it belongs to another
+    /// tenant.
     NotFound,
-    /// The request was decided before, or its time is over; the execution is not in doubt.
+    /// The request was decided before, or its time is over; the execution is not in doubt; the letter is not dead, or
+    /// the run is not held.
     Settled,
     /// The run is not over, and the call is for runs that are.
     NotOver,
     /// The conversation was held with another agent than the caller names.
     OtherAgent,
-    /// The run is over, and the call is for runs that go on.
+    /// The run is over, and the call is for runs that are not.
     Over,
     /// The execution may not begin: no approval covers it.
     NotApproved,

@@ -29,7 +29,8 @@ pub struct Execution {
     pub output: Option<Vec<u8>>,
     /// Is `true` if a person or a mode had approved the call before it was executed.
     pub approved: bool,
-    /// Name of the person or program that approved the call; `None` if nobody did.
+    /// Principal who approved the call, or [the name of the mode](crate::ByMode::by) that approved it; `None` if nobody
+    /// did.
     pub approved_by: Option<String>,
     /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
@@ -41,7 +42,7 @@ pub struct Execution {
     pub error: Option<String>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
-    /// Verdict of a person about whether the tool took effect; `None` if there is none.
+    /// Verdict of a person about whether the tool took effect; `None` if nobody has given one.
     pub settled: Option<Settled>,
     /// Is `true` if an undo has taken back the effect of the execution.
     pub rolled_back: bool,
@@ -54,11 +55,11 @@ pub struct Execution {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ExecutionState {
-    /// The tool runs, or its process ended a moment ago.
+    /// The tool runs, or its process has ended and no worker has gone on with the run since.
     Running,
     /// The tool has returned an output, or has ended and its contents are erased.
     Done,
-    /// The tool has failed, without an effect.
+    /// The tool has failed, and its effect is not in doubt.
     Failed,
     /// The tool may have taken effect or not, and nobody has found out.
     InDoubt,

@@ -42,14 +42,14 @@ pub struct Renewed {
     /// Number of messages for the run so far (decisions, cancellations and the like), by which its worker notices new
     /// ones.
     pub messages: u64,
-    /// Principal who has cancelled the run meanwhile; `None` if nobody has.
+    /// Principal who has cancelled the run; `None` if nobody has.
     pub cancelled_by: Option<String>,
 }
 
 /// State of a run when its worker gives it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Another worker may go on with the run at once.
+    /// The run can go on at once, in any worker.
     Ready,
     /// The run waits for messages, or until a time.
     Waiting {
@@ -60,7 +60,7 @@ pub enum Rest {
     },
     /// The run is over, and no worker gets it again.
     Done {
-        /// End of the run: whether it has an answer, and its outcome.
+        /// End of the run: whether it has answered, has failed or was cancelled.
         end: End,
         /// Messages so far in the conversation of the run, encoded; `None` if the run does not change its conversation.
         conversation: Option<Vec<u8>>,

@@ -62,9 +62,9 @@ pub struct Letter {
     pub next_at: Option<Timestamp>,
     /// Time at which the letter died; `None` if it is still tried.
     pub died_at: Option<Timestamp>,
-    /// Kind of the last failure; `None` before the first one.
+    /// Kind of the last failure; `None` if no try has failed so far.
     pub failure: Option<LetterFailure>,
-    /// Failures of tries so far, encrypted; empty before the first one.
+    /// Failures of tries so far, encrypted; empty if no try has failed.
     pub failures: Vec<u8>,
     /// Contents of the notification, encrypted.
     pub contents: Vec<u8>,
@@ -184,7 +184,8 @@ pub(crate) fn letter_id(notification: &str, subscriber: &str) -> String {
     format!("{notification}/{subscriber}")
 }
 
-/// Returns the ids of the notification and of the subscriber, from the id of a letter; `None` if it is no such id.
+/// Returns the id of the notification and the name of the subscriber, from the id of a letter; `None` for a text that
+/// is no such id.
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
     allow(dead_code, reason = "the stores find letters")

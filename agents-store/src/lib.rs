@@ -1,8 +1,8 @@
 //! Stores of durable agent runs.
 //!
-//! A [`Store`] keeps runs, their journals and the questions to people that they wait for. Any number of processes may use
-//! one store. [`SqliteStore`] is a store in one file, or in memory. `PostgresStore` (feature `postgres`) is a store in a
-//! database, for processes on several machines.
+//! A [`Store`] keeps runs, their journals, and the requests for approval that they wait for. Any number of processes
+//! may use one store. [`SqliteStore`] is a store in one file, or in memory. `PostgresStore` (feature `postgres`) is a
+//! store in a database, for processes on several machines.
 //!
 //! A store knows nothing of agents. It keeps the contents of journals and requests as bytes, which `agents-runtime`
 //! encodes. It promises these things, and the module `conformance` (feature `conformance`) checks them:
@@ -12,8 +12,9 @@
 //! - **One worker at a time has the lease of a run.** A commit under an earlier lease is refused, however late it comes.
 //! - **A decision is made once.** Of several deciders one wins, and the others are told who.
 //! - **An approval is used once**: by the commit that begins the execution with exactly these arguments.
-//! - **Every step leaves an event in the audit trail**, in the same transaction. The digests of a run's events are a chain,
-//!   made with a key that the store does not keep: see [`AuditKey`].
+//! - **What happens to a run leaves an event in its audit trail**, in the same transaction: its start, its requests,
+//!   decisions and executions, and its end. The digests of a run's events are a chain, made with a key that the store
+//!   does not keep: see [`AuditKey`].
 //! - **A conversation has one run under way at a time**, and its runs go on in the order in which they were stored.
 //! - **A notification reaches each subscriber at least once**, or leaves a dead letter. A dead letter is replayed once, however
 //!   many ask for it.

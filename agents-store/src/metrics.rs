@@ -18,8 +18,8 @@ pub struct StoreMetrics {
     pub oldest_pending: Option<Duration>,
     /// Number of executions in doubt: it is not known whether they took effect.
     pub in_doubt: u64,
-    /// Number of events that webhooks have not been told of yet.
+    /// Number of deliveries that are still tried: events that a webhook has not been told of yet.
     pub undelivered: u64,
-    /// Number of events that webhooks are not told of any more.
+    /// Number of deliveries that were given up: events that a webhook is not told of any more.
     pub given_up: u64,
 }

@@ -31,7 +31,7 @@ pub struct StoredMode {
 pub struct ModeChange {
     /// Tenant that the mode is set for; `None` for all tenants without a mode of their own.
     pub tenant: Option<String>,
-    /// Name of the mode; `None` removes the mode of the tenant.
+    /// Name of the mode; `None` removes the mode that is set.
     pub mode: Option<String>,
     /// Principal (a person or a program) who sets or removes the mode.
     pub by: String,
@@ -40,7 +40,7 @@ pub struct ModeChange {
 /// State of a store that belongs to no run: the modes, and the end of the trail of the [`PLATFORM`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Platform {
-    /// Modes that are set, one for each tenant that has a mode of its own.
+    /// Modes that are set: that of all tenants, and those of tenants that have a mode of their own.
     pub modes: Vec<StoredMode>,
     /// End of the trail; `None` if the caller may not see the whole trail.
     pub trail: Option<TrailEnd>,

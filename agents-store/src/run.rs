@@ -61,7 +61,7 @@ pub struct Run {
     pub end: Option<End>,
     /// Reason why the run is held; `None` if it is not.
     pub held: Option<HeldReason>,
-    /// Principal who cancelled the run; `None` if nobody did.
+    /// Principal who cancelled the run first; `None` if nobody did.
     pub cancelled_by: Option<String>,
     /// Principal who has paused the run, until somebody releases it; `None` if it is not paused. A worker puts a paused
     /// run down.
@@ -71,7 +71,8 @@ pub struct Run {
     /// Number of messages for the run so far, such as decisions and a cancellation. A worker that has seen fewer has to
     /// look again.
     pub messages: u64,
-    /// Number of times that workers have claimed the run; the last number is the fencing token.
+    /// Fencing token of the run: a number that grows with each claim of a worker, and when the run is held without its
+    /// worker.
     pub fence: u64,
     /// Number of the last event of the run's audit trail; 0 for an empty trail.
     pub audit_seq: u64,
@@ -93,7 +94,7 @@ pub enum RunStatus {
     Running,
     /// The run waits for decisions, or for a time.
     Waiting,
-    /// The run is over: it was answered, has failed or was cancelled.
+    /// The run is over: it has answered, has failed or was cancelled.
     Done,
     /// The run cannot go on until somebody releases it.
     Held,
@@ -130,7 +131,7 @@ impl HeldReason {
         }
     }
 
-    /// Adds the person who holds the run to the reason.
+    /// Adds the principal who holds the run to the reason.
     #[must_use]
     pub fn by(mut self, person: impl Into<String>) -> Self {
         self.by = Some(person.into());
@@ -165,12 +166,12 @@ pub enum HeldKind {
     All,
     /// Several workers in a row took the run and stored nothing.
     Poisoned,
-    /// The worker lacks what the run needs, or cannot read its journal: a tool, a model, a policy, a later format. Or the
-    /// store refuses what the worker stores.
+    /// The worker lacks a tool, a model or a policy that the run needs, or it cannot read the run's journal, for
+    /// example because a later version has written it. Or the store refuses what the worker stores.
     Incompatible,
     /// Contents of the run were altered, or their keys are gone.
     Altered,
-    /// An earlier version has held the run, and says no kind.
+    /// The kind of the reason is not known, because an earlier version has held the run.
     Unknown,
 }
 
@@ -251,7 +252,7 @@ macro_rules! words {
         $crate::run::words!($type { $($variant = $word),+ });
 
         impl $type {
-            /// All values, in the order in which they are explained.
+            /// All values, in the order of their declaration.
             pub const ALL: &'static [$type] = &[$($type::$variant),+];
         }
     };

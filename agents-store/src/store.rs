@@ -67,8 +67,8 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
-    /// Sets the key with which this process makes the digests of the audit trail; without one they are made with a key of
-    /// zeros. A store belongs to the first key that it was given.
+    /// Sets the key with which this process makes the digests of the audit trail. A store belongs to the first key that
+    /// it was given. If an event is written before that, the store belongs to a key of zeros.
     ///
     /// # Errors
     /// With [`OtherKey`](crate::ErrorKind::OtherKey) if the store belongs to another key.
@@ -77,14 +77,15 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the time by the clock of the store, which all of its times go by.
     async fn now(&self) -> Result<Timestamp, StoreError>;
 
-    /// Stores a run that is ready, and returns it. If the tenant has a run of the agent with the same key, that one is
-    /// returned, and nothing is stored. A conversation is there with its first run, and belongs to the agent of that run.
+    /// Stores a run that is ready, and returns it. If the tenant has a run of the agent with the same key, that run is
+    /// returned, and nothing is stored. A conversation is created with its first run, and belongs to the agent of that
+    /// run.
     ///
     /// # Errors
     /// With [`OtherAgent`](crate::ErrorKind::OtherAgent) if the conversation belongs to another agent.
     async fn create(&self, run: &NewRun) -> Result<Run, StoreError>;
 
-    /// Returns the run with this id; `None` if there is none.
+    /// Returns the run with this id; `None` if there is no such run.
     async fn run(&self, id: &str) -> Result<Option<Run>, StoreError>;
 
     /// Returns runs, the newest first, or the oldest first if the filter says so.
@@ -94,54 +95,57 @@ pub trait Store: Send + Sync + 'static {
     /// there.
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError>;
 
-    /// Gives a worker a run that can go on, or `None` if there is none.
+    /// Gives a worker a run that can go on; returns `None` if the worker can claim no run.
     ///
     /// A run can go on if it is ready, if its time to wait is over, or if its lease has ended. A run that was claimed
-    /// too often without a new entry is held instead. A run of a conversation is claimed when all earlier ones of that
-    /// conversation are over.
+    /// too often without a new entry, or that is paused, is held instead. A run of a conversation is claimed when all
+    /// earlier runs of that conversation are over.
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
 
     /// Renews a lease for this time from now.
     ///
     /// # Errors
-    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back.
+    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back
+    /// or held.
     async fn renew(&self, lease: &Lease, time: Duration) -> Result<Renewed, StoreError>;
 
-    /// Stores a step, whole or not at all.
+    /// Stores a commit, whole or not at all.
     ///
     /// # Errors
-    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back.
-    /// With [`Conflict`](crate::ErrorKind::Conflict) if the journal does not end with the entry before the step. With
-    /// [`NotApproved`](crate::ErrorKind::NotApproved) if an execution that begins needs an approval that is missing,
-    /// was not used in time, or is for other arguments.
+    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back
+    /// or held. With [`Conflict`](crate::ErrorKind::Conflict) if the journal does not end with the entry before the
+    /// commit. With [`NotApproved`](crate::ErrorKind::NotApproved) if an execution that begins needs an approval, and
+    /// there is none for these arguments that may still be used.
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError>;
 
-    /// Gives a run back. The requests of a run that is over are cancelled.
+    /// Gives a run back. A paused run that could go on or wait is held. A run that would wait is ready if it has got
+    /// messages that its worker has not seen. The open requests of a run that is over are cancelled.
     ///
     /// # Errors
-    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back.
-    /// With [`NotFound`](crate::ErrorKind::NotFound) if the run leaves the messages of a conversation, and belongs to
-    /// none.
+    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back
+    /// or held. With [`NotFound`](crate::ErrorKind::NotFound) if the worker gives back messages of a conversation for a
+    /// run that belongs to none.
     async fn release(&self, lease: &Lease, rest: &Rest) -> Result<(), StoreError>;
 
-    /// Returns the commits of a run whose entries have greater numbers than this one, in order.
+    /// Returns the commits of a run that have an entry with a greater number than `after`, in order.
     async fn commits(&self, run: &str, after: u64) -> Result<Vec<Committed>, StoreError>;
 
-    /// Returns the conversation of a tenant with this id; `None` if there is none.
+    /// Returns the conversation of a tenant with this id; `None` if there is no such conversation.
     async fn conversation(
         &self,
         tenant: &str,
         id: &str,
     ) -> Result<Option<Conversation>, StoreError>;
 
-    /// Stores streamed text of a run, for the worker that has the lease. Rows whose time is over are removed in
-    /// passing, whichever run they belong to.
+    /// Stores streamed text of a run, for the worker that has the lease. In passing, rows whose time is over are
+    /// removed, whichever run they belong to; a store may limit how many at once.
     ///
     /// # Errors
-    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back.
+    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back
+    /// or held.
     async fn add_texts(&self, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError>;
 
-    /// Returns the streamed text of a run, in order, from the rows with greater numbers than this one. Rows whose time
+    /// Returns the streamed text of a run, in order, from the rows with greater numbers than `after`. Rows whose time
     /// is over are missing.
     async fn texts(&self, run: &str, after: u64) -> Result<Vec<Text>, StoreError>;
 
@@ -176,24 +180,26 @@ pub trait Store: Send + Sync + 'static {
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run.
     async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError>;
 
-    /// Holds all runs that are not over, and returns their number. Leases of workers end.
+    /// Holds all runs that are neither over nor held already, and returns their number. The leases on them end.
     async fn hold_all(&self, why: &str, by: &str) -> Result<u64, StoreError>;
 
     /// Replaces the wrapped key of a run's contents, if the stored one is `before`. Returns `false`, and stores
     /// nothing, if it is not.
     async fn rewrap(&self, run: &str, before: &[u8], after: &[u8]) -> Result<bool, StoreError>;
 
-    /// Removes the contents of a run that is over: its input, its journal, its streamed text, and the texts and the
-    /// people in the rows of its requests and executions. What the run has left of its conversation goes as well. Names
-    /// give way to their pseudonyms. The audit trail stays, and still verifies.
+    /// Removes the contents of a run that is over: its input, its keys, its labels, its journal, its streamed text, and
+    /// the texts and the people in the rows of its requests and executions. The messages that the run has stored in its
+    /// conversation are removed as well. Pseudonyms take the place of names. The audit trail stays, and still verifies.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, and with
     /// [`NotOver`](crate::ErrorKind::NotOver) if the run is not over.
     async fn erase(&self, run: &str, by: &str) -> Result<(), StoreError>;
 
-    /// Removes the names of a tenant's people from the audit trail of what belongs to no run: pseudonyms take their
-    /// place. The trail still verifies. Names in events about modes stay, because these are names of operators.
+    /// Removes what a tenant has beside its runs: its notifications and their letters, its credentials of a control
+    /// plane, and the statuses of its clusters of failures. In the audit trail of what belongs to no run, pseudonyms
+    /// take the place of the names of its people. The trail still verifies. Names in events about modes stay, because
+    /// these are names of operators.
     async fn erase_tenant(&self, tenant: &str, by: &str) -> Result<(), StoreError>;
 
     /// Decides about a request for approval that is pending. If its run waits for the decision, a worker can go on with
@@ -204,7 +210,7 @@ pub trait Store: Send + Sync + 'static {
     /// With [`Settled`](crate::ErrorKind::Settled) if the request was decided before, or its time is over.
     async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError>;
 
-    /// Returns the request with this id; `None` if there is none.
+    /// Returns the request with this id; `None` if there is no such request.
     async fn approval(&self, id: &str) -> Result<Option<Approval>, StoreError>;
 
     /// Returns requests, the oldest first. Whoever asks for those after the last one that was returned misses none,
@@ -222,7 +228,7 @@ pub trait Store: Send + Sync + 'static {
     /// there.
     async fn executions(&self, filter: &ExecutionFilter) -> Result<Vec<Execution>, StoreError>;
 
-    /// Returns the execution with this id; `None` if there is none.
+    /// Returns the execution with this id; `None` if there is no such execution.
     async fn execution(&self, id: &str) -> Result<Option<Execution>, StoreError>;
 
     /// Sets or removes a mode, with its event in the trail of the [`PLATFORM`](crate::PLATFORM).
@@ -231,27 +237,29 @@ pub trait Store: Send + Sync + 'static {
     /// Returns what belongs to no run: the modes that are set, and the end of the platform's audit trail.
     async fn platform(&self) -> Result<Platform, StoreError>;
 
-    /// Stores the manifests of the agents that a process has. A manifest that is there already is marked as seen. The
-    /// store keeps the manifests of each agent that were seen last.
+    /// Stores the manifests of the agents that a process has. A manifest that is there already is marked as seen. Of
+    /// each agent, the store keeps the eight manifests that were seen last.
     async fn put_manifests(&self, manifests: &[NewManifest]) -> Result<(), StoreError>;
 
-    /// Returns the manifests by the names of their agents; of each agent, the one that was seen last comes first.
+    /// Returns the manifests in the order of the names of their agents. Of each agent, the one that was seen last comes
+    /// first.
     async fn manifests(&self) -> Result<Vec<StoredManifest>, StoreError>;
 
-    /// Stores the verdict of a person about an execution in doubt, tells its run, and returns the execution.
+    /// Stores the verdict of a person about an execution in doubt, counts a message for its run, and returns the
+    /// execution.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such execution, and with
     /// [`Settled`](crate::ErrorKind::Settled) if the execution is not in doubt.
     async fn settle(&self, settle: &Settle) -> Result<Execution, StoreError>;
 
-    /// Returns figures about the work that the store holds: the work of this tenant (organisation), or of all without
-    /// one.
+    /// Returns figures about the work that the store holds: the work of this tenant (organisation), or of all tenants
+    /// for `None`.
     async fn metrics(&self, tenant: Option<&str>) -> Result<StoreMetrics, StoreError>;
 
     /// Gives a worker the events that a webhook has to be told of. These are events that nobody has told it of, and
-    /// events whose next try is due. Each event is given to one worker at a time, and again until a worker has told its
-    /// end.
+    /// events whose next try is due. A webhook that the store does not know yet is told of later events only. Each
+    /// event is given to one worker at a time, and again until a worker has told its end.
     async fn claim_deliveries(&self, claim: &DeliveryClaim) -> Result<Vec<Delivery>, StoreError>;
 
     /// Ends a try to deliver an event. The end of an earlier try than the last one changes nothing, unless the event was
@@ -261,21 +269,22 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the deliveries that are still to be made and the ones that were given up, the oldest first.
     async fn deliveries(&self, filter: &DeliveryFilter) -> Result<Vec<Delivery>, StoreError>;
 
-    /// Makes a delivery due that is not tried any more, by the name of its webhook and the number of its event.
+    /// Makes a delivery that was given up due again. It is named by its webhook and the number of its event.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if no such delivery was given up.
     async fn redeliver(&self, webhook: &str, event: u64) -> Result<(), StoreError>;
 
-    /// Stores subscriptions. From then on, a notification that is published goes to each subscriber of its name. A subscriber
-    /// that the store does not know begins with the notifications that come, and with those that no subscriber was known for.
+    /// Stores subscriptions. From then on, a notification that is published goes to each subscriber of its name. A new
+    /// subscription also gets the earlier notifications of its name for which no subscriber was known.
     async fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), StoreError>;
 
-    /// Removes a subscriber, and its letters except for dead ones. One that the store does not know changes nothing.
+    /// Removes a subscriber, and its letters except for dead ones. A subscriber that the store does not know changes
+    /// nothing.
     async fn unsubscribe(&self, subscriber: &str) -> Result<(), StoreError>;
 
-    /// Stores a notification with a letter to each subscriber, and returns its id. If the tenant has a notification of this
-    /// name with the same key, the id of that one is returned, and nothing is stored.
+    /// Stores a notification with a letter to each subscriber, and returns its id. If the tenant has a notification of
+    /// this name with the same key, the id of that notification is returned, and nothing is stored.
     async fn publish(&self, notification: &NewNotification) -> Result<String, StoreError>;
 
     /// Gives a worker letters that are due: those that nobody has tried, and those whose next try is due. Each letter is
@@ -289,10 +298,11 @@ pub trait Store: Send + Sync + 'static {
     /// Returns letters, the newest first.
     async fn letters(&self, filter: &LetterFilter) -> Result<Vec<Letter>, StoreError>;
 
-    /// Returns the letter with this id; `None` if there is none.
+    /// Returns the letter with this id; `None` if there is no such letter, or if its notification was taken.
     async fn letter(&self, id: &str) -> Result<Option<Letter>, StoreError>;
 
-    /// Makes a dead letter due, or a held run ready, with an event in the audit trail. Of several replays at once one wins.
+    /// Makes a dead letter due, or a held run ready, with an event in the audit trail. Of several replays at once, one
+    /// succeeds.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such letter or run, or if it belongs to another tenant.
@@ -302,22 +312,22 @@ pub trait Store: Send + Sync + 'static {
     /// Sets the status of a cluster of failures, with an event in the trail of the [`PLATFORM`](crate::PLATFORM).
     async fn triage(&self, triage: &NewTriage) -> Result<(), StoreError>;
 
-    /// Returns the statuses that people have set for these clusters, of one tenant or of all.
+    /// Returns the statuses that people have set for these clusters, of this tenant or, for `None`, of all tenants.
     async fn triages(
         &self,
         tenant: Option<&str>,
         clusters: &[String],
     ) -> Result<Vec<Triage>, StoreError>;
 
-    /// Adds an event to the trail of a run, or of the [`PLATFORM`](crate::PLATFORM). An event that is
-    /// [`Undone`](crate::AuditKind::Undone) marks the execution that is its subject.
+    /// Adds an event to the trail of a run, or of the [`PLATFORM`](crate::PLATFORM). An event of the kind
+    /// [`Undone`](crate::AuditKind::Undone) also marks the execution that is its subject as undone.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, or no such execution.
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError>;
 
     /// Returns events of the audit trail: the oldest first, or the newest first with [`AuditFilter::before`]. Whoever
-    /// asks for those after the last one misses none.
+    /// asks for the events after the last one that was returned misses none, also if many processes add events at once.
     async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError>;
 }
 

@@ -14,11 +14,11 @@ use std::{
 
 /// Maximum number of failures that a cluster shows one by one.
 pub(super) const SHOWN: usize = 50;
-/// Number of failures from which on a cluster is one step more severe.
+/// Number of failures from which on a cluster is one level more severe.
 const MANY: u64 = 10;
 
-/// Cluster of failures: calls with the same error code, tool and agent, or letters to one subscriber. Serialized, it has
-/// the fields that tools and pages use.
+/// Cluster of failures of one tenant: calls with the same error code, tool and agent, or dead letters with the same
+/// kind of failure, kind of notification and subscriber. Serialized, it has the fields that tools and pages use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FailureCluster {
@@ -32,7 +32,8 @@ pub struct FailureCluster {
     pub tool_name: String,
     /// Name of the agent; for letters the name of the subscriber.
     pub agent_name: String,
-    /// Severity: by the class of the error, by what it may have done, and by the number of failures.
+    /// Severity of the cluster, by the class of the error, by whether an effect is in doubt, and by the number of
+    /// failures.
     pub severity: Severity,
     /// Status of the cluster: what a person has said of it.
     pub status: ClusterStatus,

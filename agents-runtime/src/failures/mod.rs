@@ -22,9 +22,10 @@ const LETTERS: u32 = 1000;
 
 /// Failures of a store in clusters: lists, shows and triages them. [`Client::failures`] returns them.
 ///
-/// A cluster has the failed calls with the same error code, tool and agent; the letters to one subscriber that died of the
-/// same kind of failure are a cluster, too. Clusters are made of the receipts of the newest 200 runs and of the newest 1000
-/// dead letters, whenever somebody asks. What a principal says of a cluster is stored.
+/// A cluster has the failed calls of one tenant with the same error code, tool and agent. Dead letters of one tenant
+/// are a cluster if they have the same kind of failure, kind of notification and subscriber. Clusters are made of the
+/// receipts of the newest 200 runs and of the newest 1000 dead letters, whenever somebody asks. What a principal says
+/// of a cluster is stored.
 ///
 /// ```
 /// use agents_runtime::{Client, FailureQuery, Principal, RuntimeError, TriageStatus};
@@ -63,9 +64,9 @@ pub struct Failures {
 pub struct FailureQuery {
     /// Chooses clusters of this tenant, if set. A principal of a tenant has no others.
     pub tenant: Option<String>,
-    /// Chooses clusters of failures with this severity, if set.
+    /// Chooses clusters of this severity, if set.
     pub severity: Option<Severity>,
-    /// Chooses clusters of failures with this status, if set.
+    /// Chooses clusters with this status, if set.
     pub status: Option<ClusterStatus>,
 }
 
@@ -76,7 +77,8 @@ pub struct FailureClusterDetail {
     /// The cluster of failures, as lists have it.
     #[serde(flatten)]
     pub cluster: FailureCluster,
-    /// Notes of the principal who has set the status; `None` if there are none.
+    /// Notes of the principal who has set the status; `None` if nobody has set it, or if they cannot be decrypted any
+    /// more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
     /// Failures of the cluster, the newest first, at most 50.
@@ -84,7 +86,7 @@ pub struct FailureClusterDetail {
 }
 
 impl Client {
-    /// Returns the failures of runs and letters, in clusters.
+    /// Returns the clusters of failures of the store, for listing, showing and triaging them.
     pub fn failures(&self) -> Failures {
         Failures {
             client: self.clone(),
@@ -93,7 +95,7 @@ impl Client {
 }
 
 impl Failures {
-    /// Returns clusters, the most severe first.
+    /// Returns clusters, the most severe first; among equally severe ones, the most numerous first.
     ///
     /// # Errors
     /// When the store fails.

@@ -22,7 +22,8 @@ const MOST: u32 = 1000;
 /// Dead letters of a store: lists, shows and replays them. [`Client::letters`] returns them.
 ///
 /// A letter is dead when its subscriber has failed at the last try of the letter. A run that is held because it cannot
-/// go on is a dead letter, too. A run that somebody has paused is none.
+/// go on is a dead letter, too. A run that people hold, since somebody has paused it or all runs are held, is no dead
+/// letter.
 ///
 /// ```
 /// use agents_runtime::{Client, LetterQuery, Principal, RuntimeError};
@@ -73,13 +74,14 @@ pub struct DeadLetter {
     pub tenant_id: String,
     /// Kind of the last failure, as a word; for a run the kind of reason for which it is held.
     pub failure: String,
-    /// Number of all tries so far; for a run the number of times that a worker took it.
+    /// Number of all tries so far; for a run its [fencing token](Run::fence), which grows with each worker that takes
+    /// the run.
     pub attempts: u64,
     /// Number of replays of the letter so far; 0 for a run.
     pub replays: u32,
     /// Time at which the notification was published, or the run was started.
     pub published_at: Timestamp,
-    /// Time at which the letter died, or the run was held.
+    /// Time at which the letter died, or at which the held run was last changed.
     pub died_at: Timestamp,
 }
 
@@ -113,17 +115,18 @@ pub struct DeadLetterDetail {
     /// Reason why there is no payload; `None` if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_missing: Option<String>,
-    /// Failures of the letter's tries, the oldest first, without addresses, long numbers and keys.
+    /// Failures of the letter's tries, the oldest first, without addresses, long numbers and keys. Of more than 20
+    /// failures, some in the middle are missing. For a run, the list has the reason why it is held.
     pub failure_history: Vec<LetterFailureRecord>,
 }
 
-/// Failure of one try to hand a letter to its subscriber.
+/// Failure of one try to hand a letter to its subscriber, or the reason why a run is held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LetterFailureRecord {
-    /// Number of the try among all tries to hand over the letter.
+    /// Number of the try among all tries to hand over the letter; for a run its fencing token.
     pub attempt: u64,
-    /// Time at which the try failed.
+    /// Time at which the try failed, or at which the held run was last changed.
     pub at: Timestamp,
     /// Kind of the failure, as a word, such as `timed_out`.
     pub failure: String,
@@ -246,7 +249,7 @@ impl Letters {
     /// contents](Client::may_see_contents).
     ///
     /// # Errors
-    /// When there is no such dead letter for this principal, or the store fails.
+    /// When there is no such dead letter for this principal, the keyring cannot be opened, or the store fails.
     pub async fn get(&self, id: &str, by: &Principal) -> Result<DeadLetterDetail, RuntimeError> {
         let keys = self.client.keys()?;
         let (payload, mut detail) = match self.found(id, by).await? {
@@ -303,13 +306,13 @@ impl Letters {
         Ok(detail)
     }
 
-    /// Replays a dead letter: its subscriber gets the notification again, and the count of tries begins anew. A dead
-    /// letter that is a held run is released, so that the run goes on. The audit trail keeps the reason. If several
-    /// principals replay the same letter at once, one of them succeeds, and the others get an error.
+    /// Replays a dead letter: its subscriber gets the notification again, with as many tries as at first. A dead letter
+    /// that is a held run is released, so that the run goes on. The audit trail keeps the reason. If several principals
+    /// replay the same letter at once, one of them succeeds, and the others get an error.
     ///
     /// # Errors
-    /// When there is no such dead letter for this principal, it was replayed already, the [roles](crate::Roles) forbid it,
-    /// no reason is given, or the store fails.
+    /// When there is no such dead letter for this principal, the letter is not dead or the run is not held any more,
+    /// the [roles](crate::Roles) forbid it, no reason is given, or the store fails.
     pub async fn replay(&self, id: &str, reason: &str, by: &Principal) -> Result<(), RuntimeError> {
         if reason.trim().is_empty() {
             return Err(wording::no_reason());
@@ -339,7 +342,8 @@ impl Letters {
         Ok(store.replay(&replay).await?)
     }
 
-    /// Removes a subscriber that no worker has any more, with its letters except for dead ones.
+    /// Removes a subscriber, and its letters except for dead ones. Call this method when no worker has the subscriber
+    /// any more.
     ///
     /// # Errors
     /// When the principal is no operator, or the store fails.
@@ -355,8 +359,8 @@ impl Letters {
             .ok_or_else(|| wording::no_letter(id))
     }
 
-    /// Returns a dead letter that can be replayed; an error if there is none that the principal may see. One that was
-    /// replayed already has an error of its own.
+    /// Returns a dead letter that can be replayed; an error if there is none that the principal may see. A letter that
+    /// is not dead, or a run that is not held, has an error of its own.
     async fn found_alive(&self, id: &str, by: &Principal) -> Result<Found, RuntimeError> {
         if let Some(found) = self.look(id, by).await? {
             return Ok(found);

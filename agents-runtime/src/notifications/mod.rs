@@ -14,9 +14,9 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// Notification: a typed event that one context publishes, and that others take without naming the types of its agents.
 ///
-/// The type belongs to the contract of the context that publishes it. Its name is stored with each notification, so it
-/// stays the same when the type is renamed. Fields that are added later need a serde default: letters of earlier versions
-/// may still be on their way.
+/// The type belongs to the contract of the context that publishes it. The [`NAME`](Notification::NAME) is stored with
+/// each notification, so keep it when you rename the type. Fields that are added later need a serde default: letters of
+/// earlier versions may still be on their way.
 ///
 /// ```
 /// use agents_runtime::{DeliveryError, Notification, Principal, Runtime, SqliteStore, Subscriber, Told};

@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use std::{fmt, future::IntoFuture};
 use uuid::Uuid;
 
-/// Notification that is about to be published, made by [`Runtime::publish`] and [`Client::publish`]. Awaiting it stores
-/// the notification with a letter to each subscriber, and returns its id.
+/// Notification that is about to be published, made by [`Runtime::publish`] and [`Client::publish`]. Awaiting this
+/// value stores the notification with a letter to each subscriber of its name, and returns the id of the notification.
 ///
 /// ```
 /// # use agents_runtime::{Client, Notification, RuntimeError};
@@ -37,8 +37,8 @@ pub struct Publish {
 impl Client {
     /// Prepares a notification for the subscribers of all workers of the store.
     ///
-    /// It is stored before it returns, and each subscriber is told of it at least once. If no subscriber is known for its
-    /// name yet, it waits for the first one.
+    /// Once the returned [`Publish`] was awaited, the notification is stored, and each subscriber of its name is told
+    /// of it at least once. If the store knows no such subscriber yet, the notification waits for the first one.
     pub fn publish<N: Notification>(&self, notification: &N) -> Publish {
         Publish {
             client: self.clone(),
@@ -80,8 +80,8 @@ impl Runtime {
 }
 
 impl Publish {
-    /// Sets the scope that the notification is about. By default, that of the run within which it is published, or the
-    /// tenant `""` outside of a run.
+    /// Sets the scope that the notification is about. By default, this is the scope of the run within which the
+    /// notification is published, or the tenant `""` outside of a run.
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.scope = Some(scope.into());
         self
@@ -93,8 +93,9 @@ impl Publish {
         self
     }
 
-    /// Sets a key by which the caller knows the notification; none by default. Publishing one of this name with the same
-    /// key again, for the same tenant, returns the id of the one that is there.
+    /// Sets a key by which the caller knows the notification; none by default. Publishing a notification of the same
+    /// name with the same key again, for the same tenant, stores nothing, and returns the id of the notification that
+    /// is there.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self

@@ -22,7 +22,8 @@ type Take = dyn Fn(Json, Told) -> BoxFuture<'static, Result<(), DeliveryError>> 
 /// Subscriber: code that takes the notifications of one type. Give it to every worker: [`Runtime::subscriber`].
 ///
 /// A subscriber is told of each notification at least once. A try that returns an error, panics or takes too long is
-/// made again later. After the last try the letter is dead: it is [listed](crate::Client::letters), and can be replayed.
+/// made again later, unless the error is [permanent](DeliveryError::permanent). After the last try the letter is dead:
+/// it is [listed](crate::Client::letters), and can be replayed.
 ///
 /// ```
 /// # use agents_runtime::Notification;
@@ -85,7 +86,7 @@ impl Told {
         self.published_at
     }
 
-    /// Returns the principal who has published the notification; `None` if it names none.
+    /// Returns the principal who has published the notification; `None` if nobody was named.
     pub fn published_by(&self) -> Option<&str> {
         self.published_by.as_deref()
     }
@@ -126,8 +127,9 @@ impl Subscriber {
         self
     }
 
-    /// Sets the time that one try may take; 30 seconds by default. A try that takes longer is dropped, and has failed. A
-    /// worker that stands still for twice as long loses the letter to another one.
+    /// Sets the time that one try may take; 30 seconds by default. A try that takes longer is dropped, and has failed.
+    /// A worker that does not end the try within twice the longest limit of its subscribers loses the letter to another
+    /// worker.
     #[must_use]
     pub fn time_limit(mut self, time: Duration) -> Self {
         self.limit = time;

@@ -256,7 +256,7 @@ fn is_interrupted(letter: &Letter, key: &RunKey) -> bool {
     letter.attempts > 1 && !is_told
 }
 
-/// Returns the end of a try that did not take place: another worker makes it.
+/// Returns the end of a try that did not take place: the letter is tried again a little later.
 fn later(letter: &Letter) -> LetterEnd {
     LetterEnd::Again {
         after: PAUSE * 10,

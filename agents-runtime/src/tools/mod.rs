@@ -1,7 +1,8 @@
 //! Tools with which agents work on dead letters and on clusters of failures (feature `tools`).
 //!
-//! They act for the tenant of the run, and under the name of whoever has started it. Other tenants do not exist for them. A
-//! replay and a triage ask for approval each time, whatever a policy or a mode says.
+//! They act for the tenant of the run, and under the name of whoever has started it; if nobody was named, under that of
+//! the run's user or else of the tool. Other tenants do not exist for them. A replay and a triage ask for approval each
+//! time, whatever a policy or a mode says.
 //!
 //! ```
 //! use agents::AgentBuilder;
@@ -49,8 +50,8 @@ pub fn operations(client: &Client) -> ToolSet {
         .with(TriageCluster { client: client() })
 }
 
-/// Returns the principal for whom a call acts: whoever has started the run, within the tenant of the run. Roles of another
-/// tenant do not count there.
+/// Returns the principal for whom a call acts, within the tenant of the run: whoever has started the run, else the
+/// run's user, else one with the name of the tool. Roles from another tenant are dropped.
 async fn principal(client: &Client, cx: &ToolContext) -> Result<Principal, RuntimeError> {
     let tenant = cx.tenant_id();
     let stored = client.bare_store().run(cx.run_id()).await?;

@@ -52,7 +52,8 @@ pub enum UndoOutcome {
     Undone,
     /// The effect of the execution was undone by an earlier undo.
     AlreadyUndone,
-    /// The tool says that its effect cannot be undone, or does not say how. Nothing was changed.
+    /// The tool says that its effect cannot be undone, does not say how it is undone, or does not write. Nothing was
+    /// changed.
     Irreversible {
         /// Reason why the execution cannot be undone, in the words of the tool or of the runtime.
         why: String,
@@ -111,9 +112,9 @@ impl fmt::Display for UndoOutcome {
 impl Runtime {
     /// Undoes one execution of a tool, by the tool's own `undo`.
     ///
-    /// The undo is a run of its own, worked in this process: it asks for approval if the tool's calls do, it is stored
-    /// before and after, and it is in the audit trail. The tool has to be there in the version that ran. Asking again is
-    /// harmless: an effect is undone once.
+    /// The undo is a run of its own, worked in this process: it asks for approval if the tool's calls do, its begin and
+    /// its end are stored, and it is in the audit trail. The tool has to be there in the version that ran. Asking again
+    /// is harmless: an effect is undone once.
     ///
     /// ```
     /// use agents::{prelude::*, tool::undone};
@@ -166,8 +167,9 @@ impl Runtime {
 
     /// Undoes the executions of a run that wrote, the last one first. Executions of nested runs are among them.
     ///
-    /// An execution whose tool cannot undo it is passed over. At any other execution that is not undone, such as one
-    /// that waits for a decision, the undo stops. Asking again goes on from there.
+    /// Executions that have failed without an effect are left out. An execution that is
+    /// [irreversible](UndoOutcome::Irreversible) is passed over. At any other execution that is not undone, such as one
+    /// whose undo waits for a decision, the undo of the run stops. Asking again goes on from there.
     ///
     /// ```
     /// # use agents::{prelude::*, tool::undone};
@@ -220,7 +222,8 @@ impl Undo<'_> {
     ///
     /// # Errors
     /// When there is no such execution for this principal, or the [roles](crate::Roles) forbid it. When the execution
-    /// has no output, its tool is not there in the version that ran, or the store fails.
+    /// has no output although it is not in doubt, its tool is not there in the version that ran, the keys of its run
+    /// are gone, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<UndoOutcome, RuntimeError> {
         let Undo { runtime, execution } = self;
         let execution = runtime.client.execution(&execution, by).await?;
@@ -236,7 +239,7 @@ impl UndoRun<'_> {
     ///
     /// # Errors
     /// When there is no such run for this principal, or the [roles](crate::Roles) forbid it. When the run is neither
-    /// over nor held, a tool is not there in the version that ran, or the store fails.
+    /// over nor held, a tool is not there in the version that ran, the keys of the run are gone, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<Vec<(String, UndoOutcome)>, RuntimeError> {
         let UndoRun { runtime, run } = self;
         let run = runtime.client.steered(Action::Undo, &run, by).await?;
@@ -273,7 +276,7 @@ impl Runtime {
         Ok(self.tool_of(run, execution)?.spec().effects == Effects::Writes)
     }
 
-    /// Returns the tool of this name in the version that ran, as the agent of the run has it; an error if it is not
+    /// Returns the tool of this name in the version that ran, as the agent of the run has it; `None` if it is not
     /// there.
     pub(crate) fn tool(
         &self,
@@ -370,7 +373,7 @@ struct Opened {
     data: RunData,
 }
 
-/// Answer to the request that an execution be undone: it was undone before, or a run does it.
+/// Answer to the request that an execution be undone: the outcome is known, or a run undoes the execution.
 enum Asked {
     /// The outcome of the undo is known already: nothing has to be done.
     Told(UndoOutcome),
@@ -379,8 +382,8 @@ enum Asked {
 }
 
 impl Client {
-    /// Asks that an execution be undone, and returns the run that undoes it: a worker works on it. Returns `None` if the
-    /// execution is undone already.
+    /// Asks that an execution be undone, and returns the run that undoes it. A worker works on that run. Returns `None`
+    /// if the execution is undone already.
     ///
     /// # Errors
     /// When there is no such execution for this principal, the [roles](crate::Roles) forbid it, the execution has no
@@ -509,8 +512,8 @@ impl Client {
         ))
     }
 
-    /// Stores the run of an undo, and returns its id. Asking again for the same attempt returns the same run; the flag
-    /// says whether it is new.
+    /// Stores the run of an undo, and returns it. Asking again for the same attempt returns the same run; the flag is
+    /// `true` if the run is new.
     async fn start_undo(
         &self,
         run: &Run,

@@ -41,12 +41,13 @@ pub struct WebhookDelivery {
     pub run_id: String,
     /// Time at which the event happened, by the clock of the store.
     pub at: Timestamp,
-    /// Number of tries to deliver the event so far.
+    /// Number of tries to deliver the event so far, the one under way included. [`send_again`](Deliveries::send_again)
+    /// begins the count anew.
     pub attempts: u32,
     /// Time of the next try; `None` if the event was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_at: Option<Timestamp>,
-    /// Reason why the last try has failed; `None` before the first one.
+    /// Reason why the last try has failed; `None` if none has failed so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -12,8 +12,8 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(15);
 /// Delivery over HTTP (feature `webhooks`), with the headers of the Standard Webhooks specification. HTTPS needs the feature
 /// `webhooks-tls`.
 ///
-/// A message is a `POST` to one address, which is never left: redirections are not followed. A status of 2xx means that the
-/// message was taken, within 15 seconds. After 410 (Gone) there is no other try.
+/// A message is a `POST` to one address, which is never left: redirections are not followed. A status of 2xx means that
+/// the message was taken; the answer has to come within 15 seconds by default. After 410 (Gone) there is no other try.
 ///
 /// ```
 /// use agents_runtime::{HttpDelivery, Webhook, WebhookSecret};
@@ -40,7 +40,8 @@ impl HttpDelivery {
     /// Creates a delivery to this address, whose messages are signed with the secret.
     ///
     /// # Errors
-    /// When the address is none of HTTP, or names a user: the signature says who speaks.
+    /// When the address is none of HTTP, is one of HTTPS without the feature `webhooks-tls`, or names a user: the
+    /// signature says who speaks.
     pub fn to(address: &str, secret: WebhookSecret) -> Result<Self, RuntimeError> {
         let address: Url = address.parse().map_err(|_| wording::address_unreadable())?;
         match address.scheme() {

@@ -133,7 +133,7 @@ impl DeliveryError {
         }
     }
 
-    /// Creates the error of an event that the other system will never take: there is no other try.
+    /// Creates the error of an event or a notification that its receiver will never take: there is no other try.
     pub fn permanent(message: impl Into<String>) -> Self {
         DeliveryError {
             message: message.into(),

@@ -30,7 +30,7 @@ use std::{fmt, time::Duration};
 pub struct WebhookSecret(Vec<u8>);
 
 impl WebhookSecret {
-    /// Reads a secret.
+    /// Reads a secret: `whsec_` and 24 to 64 bytes in base64. The prefix may be missing.
     ///
     /// # Errors
     /// When the text is no such secret.
@@ -53,11 +53,13 @@ impl WebhookSecret {
         mac.finalize()
     }
 
-    /// Checks the signature of a message, and that the message was made at most this time ago. The values come from the
-    /// headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The last header may have several signatures.
+    /// Checks the signature of a message, and that its timestamp differs from the present time by at most `age`. The
+    /// values come from the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The last header may have
+    /// several signatures.
     ///
     /// # Errors
-    /// When no signature is right, or the message is too old, or from the future.
+    /// When no signature is right, or the timestamp is no number of seconds, or differs from the present time by more
+    /// than `age`.
     pub fn verify(
         &self,
         id: &str,

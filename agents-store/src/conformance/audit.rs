@@ -1,4 +1,4 @@
-//! The audit trail: every step leaves an event, and the digests of a run's events are a chain.
+//! The audit trail: what happens to a run leaves an event, and the digests of a run's events are a chain.
 
 use super::{Checked, ErrorKind, LONG, SHORT, claimed, create, execution, refused, request, step};
 use crate::{

@@ -46,9 +46,9 @@ pub struct CredentialLease {
 pub enum CredentialAnswer {
     /// The holder who asked has the lease, and may refresh the credential.
     Leased,
-    /// Another holder has the lease, for this time at most.
+    /// Another holder has the lease.
     Taken {
-        /// Time until the lease of the process that refreshes the credential ends.
+        /// Time until the lease of the other holder ends.
         wait: Duration,
     },
     /// The credential has new contents by now, or was removed.

@@ -85,26 +85,29 @@ use std::{sync::Arc, time::Duration};
 /// fails with other kinds as well names them.
 #[async_trait]
 pub trait ControlStore: Send + Sync + 'static {
-    /// Returns the number of the last change of the profiles; 0 without one.
+    /// Returns the number of the last change of the profiles, refusals left out; 0 if there was no change.
     async fn profiles_changed(&self) -> Result<u64, StoreError>;
 
-    /// Returns the profiles that are active, with the number of the last change.
+    /// Returns the number of the last change, as [`profiles_changed`](ControlStore::profiles_changed) does, and the
+    /// profiles that are active.
     async fn active_profiles(&self) -> Result<(u64, Vec<StoredProfile>), StoreError>;
 
     /// Returns all versions of the profiles of a purpose, the oldest first.
     async fn profile_versions(&self, purpose: &str) -> Result<Vec<StoredProfile>, StoreError>;
 
-    /// Returns this version of a profile; `None` if there is none.
+    /// Returns this version of a profile; `None` if there is no such version.
     async fn profile(&self, version: u64) -> Result<Option<StoredProfile>, StoreError>;
 
-    /// Stores a profile and activates it, in the place of the one of its tier and purpose. Returns its version.
+    /// Stores a profile and activates it, in the place of the active one of its tier and purpose. Returns the profile
+    /// with its version.
     ///
     /// # Errors
-    /// With [`Conflict`](crate::ErrorKind::Conflict) if another version is active than the one that it
-    /// [replaces](NewProfile::replaces).
+    /// With [`Conflict`](crate::ErrorKind::Conflict) if [`replaces`](NewProfile::replaces) is set and is not the active
+    /// version of the tier and purpose.
     async fn activate_profile(&self, new: &NewProfile) -> Result<StoredProfile, StoreError>;
 
-    /// Activates a version that was active before, in the place of the one of its tier and purpose.
+    /// Activates a version that was active before, in the place of the active one of its tier and purpose. Returns the
+    /// profile.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such version. With
@@ -138,9 +141,9 @@ pub trait ControlStore: Send + Sync + 'static {
     /// answers again.
     async fn circuits(&self) -> Result<Vec<(String, Duration)>, StoreError>;
 
-    /// Opens a circuit for this time if the last requests that went through it, this many, have all failed. Returns
-    /// `true` if it was closed before, and has opened. The log tells the requests: the last ones are those whose money
-    /// was held last. Requests of which it is not known whether they failed are passed over.
+    /// Opens a circuit for `time` if the last `failures` requests that went through it have all failed. Returns `true`
+    /// if the circuit was closed before and has opened; an open circuit stays as it is. The order of the requests is
+    /// that of their holds in the log. Requests of which it is not known whether they failed are passed over.
     async fn fail_circuit(
         &self,
         name: &str,
@@ -148,7 +151,7 @@ pub trait ControlStore: Send + Sync + 'static {
         time: Duration,
     ) -> Result<bool, StoreError>;
 
-    /// Opens a circuit for this time. Returns `true` if it was closed before.
+    /// Opens a circuit for this time from now, also if it is open already. Returns `true` if it was closed before.
     async fn open_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
 
     /// Lets one request pass an open circuit whose time is over, and no other request for this time. Returns `false` if
@@ -158,11 +161,11 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Closes a circuit, so that requests go through it again. Returns `true` if it was open before.
     async fn close_circuit(&self, name: &str) -> Result<bool, StoreError>;
 
-    /// Returns a credential with its encrypted contents; `None` if there is none.
+    /// Returns a credential with its encrypted contents; `None` if there is no such credential.
     async fn credential(&self, key: &CredentialKey)
     -> Result<Option<StoredCredential>, StoreError>;
 
-    /// Stores a credential, in the place of the one before. A lease on that one ends.
+    /// Stores a credential, in the place of an earlier one with the same key. A lease on the earlier one ends.
     async fn put_credential(
         &self,
         key: &CredentialKey,
@@ -192,8 +195,8 @@ pub trait ControlStore: Send + Sync + 'static {
     async fn release_credential(&self, key: &CredentialKey, holder: &str)
     -> Result<(), StoreError>;
 
-    /// Changes the number of retries that an organisation has left. Returns what is left then. If there is not enough
-    /// to be taken, returns `None` and changes nothing.
+    /// Changes the number of retries that an organisation has left. Returns the number that is left then, in tenths of
+    /// a retry. If there is not enough to be taken, returns `None` and changes nothing.
     async fn change_retries(
         &self,
         org_id: &str,
@@ -203,8 +206,8 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Holds money for a request that is about to be sent, if rate and cap permit it.
     async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError>;
 
-    /// Ends a hold with what the request has cost, and adds its row to the log. Returns `true` if the day's sum has just
-    /// reached 80 % of the cap.
+    /// Ends a hold with what the request has cost, and completes its row of the log. Returns `true` if the day's sum
+    /// has just reached 80 % of the cap, for the first time on that day.
     ///
     /// A hold that was settled before stays as it is. A hold whose time was over counts as spent, and gets its true
     /// cost.
@@ -223,17 +226,19 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Makes the sums of all days anew, from the log and the holds.
     async fn rebuild_budgets(&self) -> Result<(), StoreError>;
 
-    /// Returns rows of the log, the newest first.
+    /// Returns rows of the log whose requests have ended, the newest first.
     async fn usage(&self, filter: &UsageFilter) -> Result<Vec<UsageRow>, StoreError>;
 
-    /// Returns sums of the log: one for each value of the column `by`, over the rows that the filter chooses.
+    /// Returns sums of the log: one for each value of the column `by`, over the rows that the filter chooses. The sum
+    /// with the greatest cost comes first.
     async fn usage_sums(
         &self,
         filter: &UsageFilter,
         by: UsageBy,
     ) -> Result<Vec<UsageSum>, StoreError>;
 
-    /// Returns the daily sums, the newest day first.
+    /// Returns the daily sums that the filter chooses, the newest day first. [`UsageFilter::run_id`] has no effect
+    /// here.
     async fn usage_daily(&self, filter: &UsageFilter) -> Result<Vec<UsageDay>, StoreError>;
 }
 

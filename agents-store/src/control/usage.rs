@@ -36,7 +36,7 @@ pub struct Hold {
     /// Maximum cost of a day, in billionths of a dollar; `None` for no cap.
     pub cap_nanos: Option<u64>,
     /// Largest cost that the request can have, in billionths of a dollar; `None` if the model has no price or the
-    /// length of the reply no bound.
+    /// length of the reply no bound, so that any cap refuses the request.
     pub amount_nanos: Option<u64>,
     /// Time after which the hold counts as spent if nobody settles it.
     pub expires_in: Duration,
@@ -61,7 +61,8 @@ pub struct Hold {
 pub enum HoldAnswer {
     /// The money is held, and the request may be sent.
     Held {
-        /// Is `true` if the sum of the day has just reached 80 % of the cap, so that people are warned.
+        /// Is `true` if the sum of the day has just reached 80 % of the cap, for the first time on that day, so that
+        /// people are warned.
         warns: bool,
     },
     /// The request is refused: too many calls came before.
@@ -69,9 +70,10 @@ pub enum HoldAnswer {
         /// Time until the rate limit admits the next call.
         wait: Duration,
     },
-    /// The request is refused: with its largest cost, the sum of the day would pass the cap.
+    /// The request is refused: with its largest cost, the sum of the day would pass the cap, or its largest cost is not
+    /// known.
     CapReached {
-        /// Amounts that were spent today or are reserved, and the cap that they have reached.
+        /// Amounts that are spent and held today.
         budget: Budget,
     },
 }
@@ -142,7 +144,8 @@ pub struct UsageRow {
     pub cache_write_tokens: u64,
     /// Number of tokens that the model has written: its output.
     pub output_tokens: u64,
-    /// Cost in billionths of a dollar; `None` if no price is known.
+    /// Cost in billionths of a dollar; if the cost is not known, the amount that was held; `None` if nothing was held
+    /// either.
     pub cost_nanos: Option<u64>,
     /// End of the request: `answered`, the kind of its error, or `unsettled` if nobody has settled it in time.
     pub outcome: String,
@@ -178,7 +181,7 @@ pub struct UsageFilter {
     pub run_id: Option<String>,
     /// First day whose rows are chosen, in UTC, such as `2026-11-25`; `None` for all days.
     pub since: Option<String>,
-    /// Maximum number of rows that are returned; `None` for 100.
+    /// Maximum number of rows or sums that are returned; `None` for 100.
     pub limit: Option<u32>,
 }
 

@@ -73,7 +73,7 @@ pub(super) async fn began(
     tell(db, now, AuditKind::Began, &row, db.key.of_begin(&row)).await
 }
 
-/// Stores an execution that began and ended in this step.
+/// Stores an execution that began and ended in this commit.
 pub(super) async fn ran(
     db: &Transaction<'_>,
     now: u64,

@@ -39,7 +39,7 @@ struct Candidate {
     paused_by: Option<String>,
 }
 
-/// Returns the next run to claim. Runs that another transaction has locked are passed over.
+/// Returns the next run to claim; `None` if there is none. Runs that another transaction has locked are passed over.
 async fn next(
     db: &Transaction<'_>,
     now: u64,
@@ -110,8 +110,8 @@ async fn has_room(db: &Transaction<'_>, tenant: &str, per_tenant: u32) -> Result
     Ok(under_way < u64::from(per_tenant))
 }
 
-/// Claims a run of a tenant that is not among the `full` ones. It ends with one tenant at the latest: a second lock on
-/// a tenant could be the other half of a deadlock.
+/// Claims a run of a tenant that is not among the `full` ones. A claim locks one tenant at most: a second lock on a
+/// tenant could be the other half of a deadlock.
 pub(super) async fn claim(
     db: &Transaction<'_>,
     claim: &Claim,
@@ -174,7 +174,7 @@ async fn hold(
     append(db, now, run, AuditKind::Held, About::by(held.by.as_deref())).await
 }
 
-/// Holds all runs that are not over. Their leases end with a new fence.
+/// Holds all runs that are neither over nor held already. Their leases end with a new fence.
 pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Result<u64, StoreError> {
     // Everybody who locks several runs locks them in this order.
     let open =

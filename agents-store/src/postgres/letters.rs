@@ -53,7 +53,8 @@ fn read(row: &Row) -> Result<Letter, StoreError> {
     })
 }
 
-/// Stores subscriptions. Notifications that nobody has taken yet, and that no subscriber was known for, go to the new ones.
+/// Stores subscriptions, each to the notifications of one name. A new one also gets the earlier notifications of that
+/// name that have no letter to any subscriber.
 pub(super) async fn subscribe(
     db: &Transaction<'_>,
     subscriptions: &[Subscription],

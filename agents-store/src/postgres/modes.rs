@@ -23,7 +23,7 @@ fn read(row: &Row) -> Result<StoredMode, StoreError> {
     })
 }
 
-/// Returns the number of the event by which the mode was set that is in effect for a tenant; `None` if none is.
+/// Returns the number of the event that has set the mode in effect for a tenant; `None` if no mode is in effect.
 pub(super) async fn in_effect(
     db: &Transaction<'_>,
     tenant: &str,

@@ -65,7 +65,7 @@ pub(super) fn began(tx: &Tx<'_>, lease: &Lease, begin: &Begin) -> Result<(), Sto
     tell(tx, AuditKind::Began, &row, tx.key.of_begin(&row))
 }
 
-/// Stores an execution that began and ended in this step.
+/// Stores an execution that began and ended in this commit.
 pub(super) fn ran(
     tx: &Tx<'_>,
     lease: &Lease,

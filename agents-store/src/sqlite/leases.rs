@@ -91,7 +91,7 @@ fn hold(tx: &Tx<'_>, run: &str, held: &HeldReason) -> Result<(), StoreError> {
     append(tx, run, AuditKind::Held, About::by(held.by.as_deref()))
 }
 
-/// Holds all runs that are not over. Their leases end with a new fence.
+/// Holds all runs that are neither over nor held already. Their leases end with a new fence.
 pub(super) fn hold_all(tx: &Tx<'_>, why: &str, by: &str) -> Result<u64, StoreError> {
     let mut open = tx.prepare_cached(
         "UPDATE agent_runs SET fence = fence + 1 WHERE status NOT IN ('done', 'held') RETURNING id",

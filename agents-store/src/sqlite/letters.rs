@@ -48,7 +48,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Letter> {
 }
 
 /// Stores subscriptions, each to the notifications of one name. A new one also gets the earlier notifications of that
-/// name that had no subscriber.
+/// name that have no letter to any subscriber.
 pub(super) fn subscribe(tx: &Tx<'_>, subscriptions: &[Subscription]) -> Result<(), StoreError> {
     let mut new = Vec::new();
     for one in subscriptions {

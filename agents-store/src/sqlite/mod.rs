@@ -47,8 +47,8 @@ use thread::Thread;
 /// Store in one SQLite file, or in memory. Clones share its connections.
 ///
 /// Any number of processes of one machine may open the same file. Commits of several runs that come to one process at
-/// once share one transaction. A commit is on the disk when it returns (`synchronous=FULL`). The file is readable by
-/// its owner alone.
+/// once share one transaction. A commit is on the disk when it returns (`synchronous=FULL`). On Unix, a file that the
+/// store creates is readable by its owner alone.
 ///
 /// ```
 /// use agents_store::{NewRun, SqliteStore, Store};

@@ -22,7 +22,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredMode> {
     })
 }
 
-/// Returns the number of the event by which the mode was set that is in effect for a tenant; `None` if none is.
+/// Returns the number of the event that has set the mode in effect for a tenant; `None` if no mode is in effect.
 pub(super) fn in_effect(tx: &Tx<'_>, tenant: &str) -> Result<Option<u64>, StoreError> {
     let mut found = tx.prepare_cached(
         "SELECT seq FROM agent_modes WHERE tenant_id IN (?1, '*') ORDER BY tenant_id = '*' LIMIT 1",

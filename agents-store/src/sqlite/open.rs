@@ -51,7 +51,7 @@ pub(super) fn patiently<T>(open: impl Fn() -> Result<T, StoreError>) -> Result<T
     }
 }
 
-/// Creates a missing file that only the user who owns it can read.
+/// Creates the file if it is missing. On Unix, only the user who owns it can read it then.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     let mut how = std::fs::OpenOptions::new();
     how.read(true).write(true).create(true).truncate(false);
