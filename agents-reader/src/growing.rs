@@ -32,7 +32,7 @@ use super::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Growing {
-    /// Members and items so far, as valid JSON; required fields may be missing.
+    /// Members and items so far, as valid JSON; required fields may be missing until the value is complete.
     ///
     /// A string that is still being written is included as far as it goes. A number or a word that may go on is left
     /// out.

@@ -381,8 +381,7 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints the method that hashes the injected values for the cache key, so that tools with different values share no
-/// results:
+/// Prints the method that hashes the injected values for the cache key, as far as they implement `Hash`:
 ///
 /// ```ignore
 /// fn hash_instance(&self, state: &mut dyn __rt::Hasher) {

@@ -93,7 +93,7 @@ pub struct Printed {
     pub content: String,
     /// Text that the model printed as thinking, between its markers; `None` if the answer has no thinking.
     pub thinking: Option<String>,
-    /// Tool calls, in the order in which they were printed.
+    /// Calls of declared tools, in the order in which they were printed.
     pub calls: Vec<PrintedCall>,
     /// Calls of tools that are not declared, printed in the tags that a family of models uses for calls.
     pub undeclared: Vec<PrintedCall>,
