@@ -10,8 +10,8 @@ use std::{
 
 /// The mistakes that a macro has found so far.
 ///
-/// Every set has to be read, which [`finish`](Errors::finish) does. Dropping an unread set panics, so that no
-/// mistake is lost.
+/// Every set has to be read, which [`finish`](Errors::finish) and [`bare`](Errors::bare) do. Dropping an unread set
+/// panics, so that no mistake is lost.
 pub(crate) struct Errors {
     seen: RefCell<Option<Vec<syn::Error>>>,
     is_whole: Cell<bool>,

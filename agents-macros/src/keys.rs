@@ -202,13 +202,13 @@ pub(crate) const BUDGET: &[&str] = &[
     "depth",
 ];
 
-/// `context = trim(..)`, `context = compact(..)`
+/// The words for `context = ..` of an agent: `trim(..)` and `compact(..)`.
 pub(crate) const CONTEXTS: &[&str] = &["compact", "trim"];
 
-/// Keys of `trim(..)` and `compact(..)`.
+/// The keys of `trim(..)` and `compact(..)`.
 pub(crate) const CONTEXT: &[&str] = &["at", "by", "window"];
 
-/// `#[skill(..)]`
+/// The keys that `#[skill(..)]` knows.
 pub(crate) const SKILL: &[Key] = &[
     key(
         "when",

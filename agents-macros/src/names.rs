@@ -13,7 +13,7 @@ pub(crate) fn written(text: &LitStr) -> Option<Ident> {
     text.parse().ok().filter(|_| is_lower)
 }
 
-/// Returns the name of the type of a function, at the same place: `ReadFile` for `read_file`.
+/// Returns the name of the type that is generated for a function, at the same place: `ReadFile` for `read_file`.
 pub(crate) fn type_name(function: &Ident) -> Ident {
     let plain = plain(function);
     let mut name: String = plain.split('_').map(capitalised).collect();
@@ -26,8 +26,9 @@ pub(crate) fn type_name(function: &Ident) -> Ident {
     Ident::new(&name, function.span())
 }
 
-/// Types and variants in every scope, by the prelude of std or by ours. Code by hand and by macros means these.
-/// Traits such as `Send` are not listed: the words for them are good names of tools.
+/// Types and variants that are in scope everywhere, by the prelude of std or that of `agents`. Code written by hand or
+/// by macros means these by their names. Traits such as `Send` are not listed: the words for them are good names of
+/// tools.
 const IN_SCOPE: &[&str] = &[
     "Box",
     "Err",

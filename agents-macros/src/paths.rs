@@ -32,7 +32,7 @@ impl ToTokens for Rt {
     }
 }
 
-/// Gives `tokens` the span that they would have in the user's code at `span`.
+/// Gives each of `tokens` the span `span`, as if it stood there in the user's code.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     let at = |mut token: TokenTree| {
         token.set_span(span);

@@ -1,4 +1,4 @@
-//! Questions about the user's tokens, without any knowledge of agents.
+//! Questions about the user's tokens, apart from the rules for them.
 
 use crate::{
     keys::{CONTEXTS, is_verb},
@@ -76,7 +76,7 @@ pub(crate) fn policy_of_context(value: &Expr) -> Option<(Ident, Vec<Expr>)> {
     is_known.then(|| (verb.clone(), parts))
 }
 
-/// Returns the name of a function that an expression leads to. No type is written in lower case.
+/// Returns the last name of a path if it begins with a small letter: it names a function or a value, and no type.
 pub(crate) fn function(expr: &Expr) -> Option<&Ident> {
     let Expr::Path(path) = expr else { return None };
     let name = &path.path.segments.last()?.ident;
@@ -104,7 +104,8 @@ pub(crate) fn is_own(path: &Path) -> bool {
     path.segments.len() == 2 && path.segments[0].ident == "Self"
 }
 
-/// Returns the name of a severity, `High` in `Severity::High` or alone, whether the type is imported or not.
+/// Returns the name of a severity, `High` in `Severity::High`, whether the type is imported or not; `None` for any
+/// other path.
 pub(crate) fn spelled_severity(path: &Path) -> Option<&Ident> {
     let mut names = path.segments.iter().map(|segment| &segment.ident);
     match (path.leading_colon, names.next(), names.next(), names.next()) {
@@ -127,7 +128,7 @@ pub(crate) fn bare(ty: &Type) -> &Type {
     }
 }
 
-/// Returns the last name of a type's path: `ToolContext` for `agents::ToolContext`.
+/// Returns the last name of a type's path as text, without `r#`: `ToolContext` for `agents::ToolContext`.
 pub(crate) fn last_name(ty: &Type) -> Option<String> {
     match bare(ty) {
         Type::Path(path) => path
@@ -235,7 +236,7 @@ pub(crate) fn takes_self_by_reference(sig: &Signature) -> bool {
         .is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Reference(_, _, None)))
 }
 
-/// Tells whether a function has type parameters, or predicates about types.
+/// Tells whether a function has generic parameters or a `where` clause.
 pub(crate) fn is_generic(sig: &Signature) -> bool {
     !sig.generics.params.is_empty() || sig.generics.where_clause.is_some()
 }
@@ -246,7 +247,7 @@ pub(crate) fn is_context(ty: &Type) -> bool {
     matches!(name.as_deref(), Some("RunContext" | "ToolContext"))
 }
 
-/// Returns the last name of a type's path, as it is written.
+/// Returns the last name of a type's path as the user's own token, for spans and for generated code.
 pub(crate) fn type_ident(ty: &Type) -> Option<&Ident> {
     match bare(ty) {
         Type::Path(path) => path.path.segments.last().map(|segment| &segment.ident),

@@ -194,7 +194,8 @@ impl Coercer<'_> {
         self.listed(tape, at, shape_at)
     }
 
-    /// Reads a list of numbers that was written as a text: `1, 2, 3`. Returns `None` if the schema wants no list here.
+    /// Reads a list of numbers that was written as a text: `1, 2, 3`. Returns `None` if the text is no such list, or if
+    /// the schema wants no list of numbers here or sets bounds for the list.
     fn enumerated(&mut self, text: &str, shape: &Shape) -> Result<Option<u32>, ReadError> {
         let Some(item) = shape.items.filter(|_| shape.first.is_empty()) else {
             return Ok(None);
@@ -229,7 +230,7 @@ impl Coercer<'_> {
     }
 
     /// Reads JSON that a model wrote as a string, where the schema wants another type. Returns `None` if the string
-    /// holds no JSON.
+    /// holds no JSON of a type that the schema allows here.
     fn parsed(&mut self, text: &str, shape_at: usize) -> Result<Option<u32>, ReadError> {
         let inside = text.trim_start();
         let brackets = inside.starts_with('{') || inside.starts_with('[');
@@ -271,7 +272,8 @@ impl Coercer<'_> {
         Ok(Some(cost::TYPE + 1 + repairs + sum?))
     }
 
-    /// Writes the value of an `enum` that a text names in another spelling, and reports the change.
+    /// Writes the allowed value (`enum`) that a string, word, number or boolean names in another spelling or within a
+    /// longer text, and reports the change.
     pub(super) fn choice(
         &mut self,
         tape: &Tape<'_>,

@@ -3,8 +3,8 @@
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// Returns a word whose high bits mark the bytes of `word` that are zero, to search eight bytes at once. It is exact up
-/// to the first zero.
+/// Returns a word whose high bits mark the bytes of `word` that are zero, to search eight bytes at once. Behind the
+/// first zero byte the marks may be wrong.
 const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGH
 }
@@ -16,8 +16,8 @@ const fn word_at(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// Returns the index of the first `"`, `\`, control character or `other` at or after `from`; the length if there is
-/// none.
+/// Returns the index of the first `"`, `\`, control character or `other` at or after `from`; the length of `bytes` if
+/// no such byte follows.
 pub(super) fn string_special(bytes: &[u8], mut from: usize, other: u8) -> usize {
     let other_word = ONES * other as u64;
     while from + 8 <= bytes.len() {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A change that the reader made to a text, so that it became JSON that fits.
+/// A change that the reader made to a text to get valid JSON, which fits the schema if there is one.
 ///
 /// ```
 /// use agents_reader::{ChangeKind, read};
@@ -22,8 +22,9 @@ pub struct Change {
     pub path: String,
     /// Short description of the change, for people.
     pub note: String,
-    /// Text that was there before: its beginning, on one line. It is given for dropped text. It is also given for
-    /// text from which a number, a boolean or an allowed value was taken.
+    /// Text that was there before the change, on one line. The reader records it for a dropped unknown member, for
+    /// dropped text that may belong to the value, and for a text from which a number, a boolean or an allowed value was
+    /// taken. In place of a text of more than 200 characters, the reader records its length. `None` for other changes.
     #[serde(rename = "was", default, skip_serializing_if = "Option::is_none")]
     pub original: Option<String>,
     /// `true` if the change is uncertain: the text could have meant something else.
@@ -57,7 +58,7 @@ pub struct Change {
 /// Maximum number of characters of the original text that a change quotes.
 const MAX_CHARS: usize = 200;
 
-/// Shortens a text to one line of at most 200 characters, for a report of what was there.
+/// Shortens a text to one line of its first 200 characters, with an ellipsis if more follow.
 fn in_short(text: &str) -> String {
     let flat = |c: char| if c.is_control() { ' ' } else { c };
     let mut short: String = text.chars().take(MAX_CHARS).map(flat).collect();
@@ -68,7 +69,8 @@ fn in_short(text: &str) -> String {
 }
 
 impl Change {
-    /// Creates a change at `path`, which is empty for the whole text.
+    /// Creates a change at `path`, which is empty for the whole text. The change is uncertain if every change of its
+    /// kind is.
     #[must_use]
     pub fn new(kind: ChangeKind, path: impl Into<String>, note: impl Into<String>) -> Self {
         Self {
@@ -87,15 +89,15 @@ impl Change {
         self
     }
 
-    /// Records the text that was there before the change, cut to its beginning.
+    /// Records the text that was there before the change: its first 200 characters, on one line.
     #[must_use]
     pub fn original(mut self, text: &str) -> Self {
         self.original = Some(in_short(text));
         self
     }
 
-    /// Records the text that was there before, or only its length if it is long. A caller that hides secrets could
-    /// not recognise the beginning of one.
+    /// Records the text that was there before the change, or only its length if it has more than 200 characters.
+    /// Secrets are masked whole: the beginning of a secret would not be recognised.
     pub(super) fn original_or_length(self, text: &str) -> Self {
         match text.chars().nth(MAX_CHARS) {
             Some(_) => self.original(&format!("({} characters)", text.chars().count())),
@@ -118,26 +120,28 @@ impl fmt::Display for Change {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// JSON was taken out of the text around it: prose, a fence, tags or a callback.
+    /// JSON was taken out of the text around it: prose, a fence, tags, a call such as `show({…})`, a list mark or stray
+    /// characters.
     Located,
     /// A value was chosen among several in the text, or the text seemed to warn of the value. Always uncertain.
     Chosen,
     /// A superfluous comma was removed: `[1, 2,]`.
     TrailingComma,
-    /// A missing comma was inserted: `{"a": 1 "b": 2}`.
+    /// A comma was missing, or written as `;`: `{"a": 1 "b": 2}`.
     MissingComma,
-    /// The separator after a key was not a plain colon: `x = 1`, `"x" 1`.
+    /// The colon after a key was missing, doubled or another mark: `x = 1`, `"x" 1`.
     Colon,
-    /// Quotes were other than `"`, the opening or the closing one was missing, or one inside a text was not escaped.
+    /// Quotes were other than `"`, an opening or closing quote was missing, a quote inside a text was not escaped, or
+    /// strings were joined with `+`.
     Quotes,
     /// Text without quotes was quoted: `{city: Paris}`.
     Unquoted,
     /// The text ended early and was closed: only brackets were missing.
     Closed,
-    /// The text ended where more may have been to come: inside a value, key or list, behind a comma or colon, or
-    /// before a field of the schema.
+    /// The text ended where more may have been to come: inside a value, key or list, behind a comma or colon, or before
+    /// a field or an entry that the schema allows.
     CutOff,
-    /// A bracket was of the wrong kind or superfluous.
+    /// A bracket was of the wrong kind, superfluous, closed too early, or missing before the end of the text.
     Brackets,
     /// White space that JSON does not allow was removed: a no-break space, a byte order mark.
     Space,
@@ -145,15 +149,17 @@ pub enum ChangeKind {
     Comment,
     /// An ellipsis such as `[1, 2, ...]` was dropped.
     Ellipsis,
-    /// A literal of another language was translated: `True`, `None`.
+    /// A literal of another language was translated, or the prefix of a string was dropped: `True`, `None`, `r"x"`.
     Literal,
     /// A number in a notation that JSON does not allow was rewritten: `.5`, `1_000`.
     NumberFormat,
-    /// An escape sequence that JSON does not allow, or a raw control character, was rewritten.
+    /// An escape sequence that JSON does not allow, or a raw control character, was rewritten; or a layer of escapes
+    /// over the whole value was removed.
     Escapes,
-    /// Call syntax of a programming language was translated: `f(x=1)`.
+    /// Call syntax of a programming language was translated: `f(x=1)`, `ObjectId("x")`.
     Call,
-    /// The value was taken out of a wrapper such as `{"arguments": …}` or `["x"]`.
+    /// The value was taken out of a wrapper such as `{"arguments": …}` or `["x"]`, or a bare value was put into the
+    /// schema's only field.
     Unwrapped,
     /// JSON inside a string was parsed.
     Nested,
@@ -162,7 +168,8 @@ pub enum ChangeKind {
     /// A number, boolean or allowed value was taken out of a longer text, or of one with several meanings:
     /// `"150lbs"`, `"$5"`, and `"1,200"`, where the comma may be a decimal mark.
     Extracted,
-    /// A single value became a list of one.
+    /// A list was made: of a single value, of several values in a row, of the lines of a Markdown list, or of numbers
+    /// in one text.
     Listed,
     /// An allowed value was spelled differently: `"CELSIUS"`.
     Enum,
@@ -170,14 +177,15 @@ pub enum ChangeKind {
     Renamed,
     /// A key with other words was read as the only missing field: `amount_cents` for `amount`.
     Inferred,
-    /// A member unknown to the schema was dropped.
+    /// A member was dropped, because the schema does not know it or because it stood beside the wrapper of the
+    /// arguments.
     DroppedKey,
-    /// A `null` or empty value of an optional field was dropped.
+    /// A `null` or empty value was dropped, because its field is optional or has another value in the text.
     DroppedNull,
     /// A key without a value got the `default` of its schema.
     Defaulted,
-    /// A second member for the same field was dropped, because it had the same value. Two different ones
-    /// make the text ambiguous.
+    /// A second member for the same field was dropped, because it had the same value. Two different values make the
+    /// text ambiguous.
     Duplicate,
 }
 
@@ -198,7 +206,7 @@ impl ChangeKind {
 
 /// Changes of one reading, in the order in which they were made.
 ///
-/// The first few changes of each kind are listed one by one, the rest as a count.
+/// The first few changes of each kind are listed one by one. Further changes of a kind are one entry with their count.
 ///
 /// ```
 /// use agents_reader::{ChangeKind, read};
@@ -227,7 +235,7 @@ impl Changes {
         self.0.extend(later.0);
     }
 
-    /// Returns the number of changes that are listed one by one.
+    /// Returns the number of entries; an entry that stands for several further changes counts as one.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()

@@ -31,7 +31,7 @@ pub(super) mod cost {
 /// Maximum number of lists that are made around one value; a recursive schema could ask for ever more.
 const MAX_LISTS: u8 = 2;
 
-/// Maximum depth of a document, including parsed strings and added lists.
+/// Maximum depth of a document, to which parsed strings, added lists and alternatives within alternatives add.
 const MAX_DOCUMENT_DEPTH: usize = 2 * MAX_DEPTH;
 
 pub(super) type Outcome = Result<u32, ReadError>;
@@ -51,7 +51,7 @@ pub(super) struct Coercer<'s> {
     depth: usize,
     /// `true` if the text is still being written, so that required fields may follow.
     pub(super) grows: bool,
-    /// Index of the node of the string that the model is still writing; `None` if there is none.
+    /// Index of the node of the string that the model is still writing; `None` if no string is unfinished.
     pub(super) open: Option<usize>,
     /// Path of the string in `open`, once the string is written out.
     pub(super) open_path: Option<String>,
@@ -74,7 +74,8 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Writes the value of the node `at` as the schema's place `shape_at` wants it, and reports each change.
+    /// Writes the value of the node `at` as the shape `shape_at` of the schema wants it. Reports each change, and
+    /// returns the cost of all.
     pub(super) fn value(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         self.budget = self.budget.checked_sub(1).ok_or_else(|| {
             ReadError::of(ReadErrorKind::TooLong, wording::TOO_MUCH_WORK_ON_VALUE)
@@ -261,8 +262,8 @@ impl<'s> Coercer<'s> {
         Ok(sum)
     }
 
-    /// Returns the cost of writing a member or an item. The last one of a growing text is taken back if it does not fit
-    /// yet, and has no cost.
+    /// Returns the cost of writing a member or an item. If the last member or item of a growing text does not fit yet,
+    /// what was written of it is taken back, and the result is `None`.
     pub(super) fn unless_growing(
         &mut self,
         cost: Outcome,
@@ -304,7 +305,7 @@ impl<'s> Coercer<'s> {
         Ok(cost::SHAPE + sum)
     }
 
-    /// Copies a value for which there is no schema, without a change of its type.
+    /// Writes a value without a change of its type, because it fits or because there is no schema for it.
     pub(super) fn copy(&mut self, tape: &Tape<'_>, at: usize) -> Outcome {
         if self.open == Some(at) {
             self.open_path = Some(self.path.clone());

@@ -19,7 +19,7 @@ use super::{
 ///
 /// # Errors
 ///
-/// Names the byte at which the text nests too deep.
+/// If the brackets nest deeper. The error names the byte of the first bracket that is too deep.
 pub fn check_depth(text: &str) -> Result<(), ReadError> {
     let opens = |byte: &&u8| matches!(byte, b'{' | b'[');
     // Most texts have fewer brackets than the maximum depth, so counting them suffices.

@@ -11,7 +11,7 @@ use super::{
 /// Maximum number of errors that are listed; further errors are only counted.
 const MAX_ERRORS: usize = 64;
 
-/// Result of reading a text, with all of its errors, for a caller that has to explain it.
+/// Result of reading a text, with all errors of the text, for a caller that has to explain them.
 ///
 /// ```
 /// use agents_reader::{Schema, diagnose};
@@ -39,12 +39,12 @@ const MAX_ERRORS: usize = 64;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis<'a> {
-    /// Valid JSON that was made out of the text, whether it fits or not; `None` if there is none.
+    /// Valid JSON that was made out of the text, whether it fits or not; `None` if the text cannot be read.
     pub json: Option<Cow<'a, str>>,
     /// Changes that were made to get the JSON in `json`.
     pub changes: Changes,
-    /// Errors in the order of the schema, which is alphabetical unless `serde_json` preserves the order of keys. The
-    /// only entry is the reason if the text cannot be read. The list is empty if everything fits, and has at most 64
+    /// Errors in the order of the schema, which is alphabetical unless `serde_json` preserves the order of keys. If the
+    /// text cannot be read, the reason is the only entry. The list is empty if everything fits, and has at most 64
     /// entries.
     pub errors: Vec<ReadError>,
     /// Number of errors beyond those that are listed.
@@ -52,23 +52,25 @@ pub struct Diagnosis<'a> {
 }
 
 impl Diagnosis<'_> {
-    /// Returns `true` if the JSON fits the schema.
+    /// Returns `true` if no error was found, so that the JSON fits the schema.
     #[must_use]
     pub fn fits(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// Returns `true` if the text ended before its JSON did, although JSON was made of it.
+    /// Returns `true` if the text ended before its JSON was complete, and the reader closed it. Returns `false` if no
+    /// JSON could be made.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.changes.any(ChangeKind::Closed) || self.changes.any(ChangeKind::CutOff)
     }
 }
 
-/// Reads a text as [`Schema::read`] does, and lists everything that is wrong if it does not fit. [`Diagnosis`] has an
-/// example.
+/// Reads a text as [`Schema::read`] does. If the text does not fit, lists everything that is wrong with it.
+/// [`Diagnosis`] has an example.
 ///
-/// A value with several possible shapes is one error, whatever is wrong within it.
+/// A value with several possible shapes is one error, unless its type and its constant fields tell which shape is
+/// meant.
 #[must_use]
 pub fn diagnose<'a>(text: &'a str, schema: &Schema) -> Diagnosis<'a> {
     let error = match schema.read(text) {
@@ -99,6 +101,7 @@ pub fn diagnose<'a>(text: &'a str, schema: &Schema) -> Diagnosis<'a> {
 
 impl Schema {
     /// Lists everything that keeps a text from fitting as it stands; [`Schema::fits`] names only the first error.
+    /// Unknown keys are left out, since types usually ignore them.
     #[must_use]
     pub fn diagnose_strictly<'a>(&self, text: &'a str) -> Diagnosis<'a> {
         match super::strictly(text) {

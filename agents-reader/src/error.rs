@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// Error in a text that was read, with its place.
 ///
-/// An error prints as one line in lower case that names the place and the remedy. The line may be shown to a model.
+/// An error prints as one line that names the place, the problem and, where it is not obvious, the remedy. The line may
+/// be shown to a model.
 ///
 /// ```
 /// use agents_reader::{ReadErrorKind, read};
@@ -45,18 +46,18 @@ fn is_mismatch(kind: &ReadErrorKind) -> bool {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReadErrorKind {
-    /// The text contains no JSON: it is empty, or only prose.
+    /// The text contains no JSON: it is empty, only prose, or ends before the first member of an object.
     NoJson,
-    /// Brackets nest deeper than 127 levels.
+    /// Brackets nest deeper than 127 levels, or JSON lies in strings in JSON more than three times.
     TooDeep,
     /// The text exceeds the reader's limit on size or on work.
     TooLong,
     /// The text has several meanings, and neither the text nor the schema settles which one is meant.
     Ambiguous,
-    /// The text is JSON, but does not fit the schema.
+    /// The text is JSON, but a value does not fit the schema.
     #[default]
     Mismatch,
-    /// The text is too broken to be understood.
+    /// The text is too broken to be understood, or is not valid JSON where only valid JSON is accepted.
     Syntax,
 }
 
@@ -100,19 +101,19 @@ impl ReadError {
         self
     }
 
-    /// Returns the path of the field concerned, such as `a.b[0]`; empty for the whole text.
+    /// Returns the path of the value that is wrong or missing, such as `a.b[0]`; empty for the whole text.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// Returns the problem and its remedy, without the place.
+    /// Returns the problem and, where it is not obvious, the remedy, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Returns `true` if the error is in this field, or in something below it.
+    /// Returns `true` if the path of the error is `name`, or leads to a value inside the field with the path `name`.
     #[must_use]
     pub fn field(&self, name: &str) -> bool {
         self.0
@@ -121,16 +122,16 @@ impl ReadError {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
-    /// Makes this error one of several errors of the same text.
+    /// Attaches all errors of the same text, for [`all`](Self::all). They replace those attached before, and should
+    /// include this error.
     #[must_use]
     pub fn with_others(mut self, all: impl IntoIterator<Item = ReadError>) -> Self {
         self.0.all = all.into_iter().collect();
         self
     }
 
-    /// Returns all known errors of the same text. They are the errors that were passed to
-    /// [`with_others`](Self::with_others), or this error alone. The function [`diagnose`](crate::diagnose) finds all
-    /// errors of a text.
+    /// Returns all known errors of the same text: the errors that were passed to [`with_others`](Self::with_others), or
+    /// this error alone. The function [`diagnose`](crate::diagnose) finds all errors of a text.
     ///
     /// ```
     /// use agents_reader::ReadError;

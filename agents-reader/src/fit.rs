@@ -33,8 +33,9 @@ enum Why {
     Work,
 }
 
-/// Checks that the value at `at` fits the shape, without changes; else returns the first misfit. `budget` bounds the
-/// work, since nested unions could ask for an exponential amount.
+/// Checks that the value at `at` fits the shape, without changes; else returns the first misfit. If none of several
+/// alternatives fits, the misfit that lies furthest on in the document counts. `budget` bounds the work, since nested
+/// unions could ask for an exponential amount.
 pub(super) fn fit(
     schema: &Schema,
     tape: &Tape<'_>,
@@ -182,7 +183,8 @@ fn object(
     Ok(())
 }
 
-/// Returns the index of the field whose name is exactly this key; `None` if there is none. `expected` is tried first.
+/// Returns the index of the field whose name is exactly this key; `None` if no field has this name. The field with the
+/// index `expected` is tried first.
 pub(super) fn field(shape: &Shape, tape: &Tape<'_>, key: usize, expected: usize) -> Option<usize> {
     let name = tape.string(key);
     if shape
@@ -195,8 +197,8 @@ pub(super) fn field(shape: &Shape, tape: &Tape<'_>, key: usize, expected: usize)
     shape.fields.iter().position(|field| field.name == name)
 }
 
-/// Returns the rule of the shape for a key that is not a field: whether it is refused, dropped, or what its value must
-/// be.
+/// Returns the rule of the shape for a key that is not a field: whether the member is kept, dropped or refused, or
+/// which shape its value must have.
 pub(super) fn rest(shape: &Shape, tape: &Tape<'_>, key: usize) -> Rest {
     if shape.patterns.is_empty() {
         return shape.rest;

@@ -32,12 +32,12 @@ use super::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Growing {
-    /// Members and items so far, as valid JSON; required fields may be missing.
+    /// Members and items so far, as valid JSON; required fields may be missing until the value is complete.
     ///
     /// A string that is still being written is included as far as it goes. A number or a word that may go on is left
     /// out.
     pub json: String,
-    /// Path of the string that is still being written.
+    /// Path of the string that is still being written; `None` if no string is unfinished.
     pub open: Option<String>,
     /// Is `true` once the value's closing bracket has arrived.
     pub is_complete: bool,
@@ -45,10 +45,11 @@ pub struct Growing {
 
 /// Reads the beginning of a text that should become JSON of this schema. [`Growing`] has an example.
 ///
-/// Returns `None` until a value begins, and if the text so far cannot be read. Text before the value, such as
-/// thinking or the opening of a fence, is skipped. While the text is the beginning of valid JSON, each result is the
-/// beginning of the next. In damaged text a later character may show that an earlier one meant something else. A value
-/// begins with a bracket: `name: value` without braces is not read while it grows.
+/// Returns `None` until a value begins, and if the text so far cannot be read. Text before the value, such as thinking
+/// or the opening of a fence, is skipped. While the text is the beginning of valid JSON, each result is the beginning
+/// of the next, apart from the closing quote and brackets. In damaged text a later character may show that an earlier
+/// one meant something else. A value begins with a bracket; a list is read only if the schema allows one. `name: value`
+/// without braces is not read while it grows.
 ///
 /// The time is proportional to the length of the text. A caller that receives many pieces should therefore read the
 /// text when the result is shown, not for each piece.
@@ -86,7 +87,7 @@ pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
 /// Maximum number of brackets at which a value is tried, before the search gives up.
 const MAX_CANDIDATES: usize = 8;
 
-/// Reads the value that begins at the bracket `start` of an unfinished text; `None` if it cannot be read so far.
+/// Reads the value that begins at the bracket `start` of an unfinished text; `None` if the value cannot be read so far.
 fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {
     match begun(text, start) {
         Some(begun) => {
@@ -138,7 +139,7 @@ fn shaped(
     })
 }
 
-/// Unfinished JSON that was valid as far as it came, with its brackets closed.
+/// JSON that was valid as far as it has arrived, with its brackets closed.
 struct Begun {
     json: String,
     is_complete: bool,
@@ -155,7 +156,7 @@ enum Next {
     More,
 }
 
-/// Closes the brackets of unfinished JSON that starts at `start`; `None` if it is not valid so far.
+/// Closes the brackets of unfinished JSON that starts at `start`; `None` if the JSON is not valid so far.
 fn begun(text: &str, start: usize) -> Option<Begun> {
     let bytes = text.as_bytes();
     let mut open: Vec<u8> = Vec::new();
@@ -287,8 +288,8 @@ fn whole_escapes(inside: &str) -> usize {
     inside.len()
 }
 
-/// Returns the end of the string whose inside begins at `from`: `Some(None)` if it is not closed yet, `None` if it is
-/// no valid string so far.
+/// Returns the end of the string whose inside begins at `from`: `Some(None)` if the string is not closed yet, `None` if
+/// it is invalid.
 fn string(bytes: &[u8], from: usize) -> Option<Option<usize>> {
     let mut at = from;
     loop {

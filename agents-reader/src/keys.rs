@@ -18,12 +18,12 @@ pub(super) enum Role {
     Field(usize),
     /// The key is another spelling of this field's name.
     Restyled(usize),
-    /// The key must mean this field, as the only one that is missing.
+    /// The key must mean this field, which is the only field that is missing.
     Inferred(usize),
-    /// The member is no field, but the schema allows it; the index is the shape of its value.
+    /// The member is no field, but the schema allows it. The index is the shape of its value; `None` allows any value.
     Kept(Option<usize>),
     Unknown,
-    /// The member looks like an entry of a map, under a key that the map cannot have. It is an error.
+    /// The member looks like an entry of a map, under a key that the map cannot have. Such a member is an error.
     Foreign,
 }
 
@@ -218,7 +218,7 @@ impl Coercer<'_> {
 }
 
 /// Finds the role of each member: by name, else without case and style, else by elimination. Elimination needs a single
-/// missing field and a single key that is left over.
+/// missing field and a single key that is left over, and one of the two names must contain the other.
 pub(super) fn roles(
     schema: &Schema,
     shape: &Shape,
@@ -310,8 +310,8 @@ pub(super) fn roles(
     roles
 }
 
-/// Returns true if a value counts as left out, for a field of these types: no value, or `null`, `"null"` or an empty
-/// text where the field allows none of them.
+/// Returns true if a value counts as left out, for a field of these types: no value, `null` where the field does not
+/// allow it, or `"null"` or an empty text where the field allows neither a text nor `null`.
 fn says_nothing(tape: &Tape<'_>, value: usize, types: Types) -> bool {
     match tape.kind(value) {
         Kind::Missing => true,
@@ -325,7 +325,8 @@ fn says_nothing(tape: &Tape<'_>, value: usize, types: Types) -> bool {
     }
 }
 
-/// Returns true if one name contains the other, without case and style.
+/// Returns true if one name contains the other, without case and style. A name of two letters must be a word of the
+/// other.
 fn contains_name(one: &str, two: &str) -> bool {
     let (one_folded, two_folded) = (fold(one), fold(two));
     let (short, long) = if one_folded.len() < two_folded.len() {

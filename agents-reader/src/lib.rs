@@ -27,14 +27,15 @@
 //! 4. *coerce*: the value is converted to the shape that the schema describes.
 //!
 //! The reader never guesses. If neither the text nor the schema determines what was meant, the result is a
-//! [`ReadError`] with the reason. [`Changes`] lists all changes. Intact members are never altered, and numbers keep
-//! every digit. Time is linear in the length of the text. Depth is bounded, whatever the input.
+//! [`ReadError`] with the reason. [`Changes`] lists all changes. A member that is valid and fits is never altered, and
+//! every number keeps its exact value. Time is linear in the length of the text. Depth is bounded, whatever the input.
 //!
 //! # Certain and uncertain readings
 //!
-//! No text is lost in silence. A change is [uncertain](Change::uncertain) if dropped text may belong to the value. It
-//! is also uncertain if a missing bracket or quote has two possible places. A caller that cannot undo its actions
-//! asks [`Changes::uncertain`], and rejects an uncertain reading.
+//! No text is lost in silence. A change is [uncertain](Change::uncertain) if the text could have meant something else.
+//! Examples are dropped text that may belong to the value, a missing bracket or quote with two possible places, and a
+//! number that was taken out of a longer text. A caller that cannot undo its actions asks [`Changes::uncertain`], and
+//! rejects an uncertain reading.
 //!
 //! # What else there is
 //!
@@ -124,7 +125,7 @@ const MAX_LENGTH: usize = 1 << 30;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading<'a> {
-    /// Valid JSON, borrowed from the input where the input or a part of it could stay unchanged.
+    /// Valid JSON. It is borrowed if it is the input, or a part of the input, as it stands.
     pub json: Cow<'a, str>,
     /// Changes that were made to the text to get `json`; empty if there were none.
     pub changes: Changes,
@@ -135,8 +136,9 @@ pub struct Reading<'a> {
 /// The text is first read as [`lenient`] does, except that the schema chooses among several values. The value is then
 /// converted as [`coerce`] does.
 ///
-/// If the schema accepts only text, any text that is no JSON string is taken as it stands. If the schema wants an
-/// object, call syntax such as `f(a=1)` is read. So are members without braces, also as items of a list.
+/// If the schema accepts only text, a text that is not valid JSON is taken as it stands, and so is a JSON list or
+/// object. If the schema wants an object, call syntax such as `f(a=1)` is read. So are members without braces, also as
+/// items of a list.
 ///
 /// ```
 /// use agents_reader::{ChangeKind::*, read};
@@ -161,20 +163,23 @@ pub struct Reading<'a> {
 ///
 /// # Errors
 ///
-/// If nothing can be read without guessing, or if no value in the text fits.
+/// If nothing can be read without guessing, if no value in the text can be made to fit, or if the text is too long or
+/// nests too deep.
 pub fn read<'a>(raw: &'a str, schema: &Value) -> Result<Reading<'a>, ReadError> {
     Schema::new(schema).read(raw)
 }
 
 /// Reads text that should be JSON, without knowing its shape.
 ///
-/// Valid JSON comes back unchanged. A text that only a schema could settle is an error.
+/// Valid JSON comes back unchanged, unless a key stands twice in one object with different values. That is an error,
+/// and so is a text that only a schema could settle.
 ///
 #[doc = include_str!("docs/syntax.md")]
 ///
 /// # Errors
 ///
-/// If the text cannot be read without guessing: several values in prose, `[007]`, a key without a value.
+/// If the text cannot be read without guessing: several values in prose, `[007]`, a key without a value, a key with two
+/// values.
 pub fn lenient(raw: &str) -> Result<Reading<'_>, ReadError> {
     match strictly(raw)? {
         Ok(tape) => match tape.contradiction(0) {
@@ -198,8 +203,9 @@ pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, ReadErro
     Schema::new(schema).coerce(json)
 }
 
-/// Checks that valid JSON fits a schema as it stands: types, required fields, allowed values,
-/// bounds, and no unknown keys.
+/// Checks that valid JSON fits a schema as it stands: types, required fields, allowed values, bounds and patterns.
+///
+/// If a schema has `properties`, other keys do not fit, unless the schema says that it allows them.
 ///
 /// ```
 /// use agents_reader::fits;
@@ -212,7 +218,8 @@ pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, ReadErro
 ///
 /// # Errors
 ///
-/// Names the first place that does not fit, the expected value and the value found.
+/// If the text is not valid JSON, or does not fit. The error then names the first place that does not fit, the expected
+/// value and the value found.
 pub fn fits(json: &str, schema: &Value) -> Result<(), ReadError> {
     Schema::new(schema).fits(json)
 }
@@ -278,7 +285,9 @@ impl Schema {
     }
 }
 
-/// Reads a text as strict JSON: returns its tape (the parsed nodes), or the byte at which the text stops being valid.
+/// Reads a text as strict JSON, and returns its tape (the parsed nodes). If the text is not one valid value, the inner
+/// error is the byte at which a value begins that is not valid, or `usize::MAX` if other text follows a valid value.
+/// The outer error is a text that is too long or nests too deep.
 fn strictly(raw: &str) -> Result<Result<Tape<'_>, usize>, ReadError> {
     if raw.len() > MAX_LENGTH {
         return Err(ReadError::of(

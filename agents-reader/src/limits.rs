@@ -7,7 +7,8 @@ use super::{
 };
 
 impl Limits {
-    /// Returns a description of the first bound of the schema that a value breaks; `None` if it keeps all.
+    /// Returns a description of the first bound of the schema that a value breaks; `None` if the value keeps all
+    /// bounds.
     pub(super) fn broken(&self, tape: &Tape<'_>, at: usize) -> Option<&'static str> {
         match tape.kind(at) {
             Kind::Number => self.number(tape.text(at)),
@@ -67,8 +68,8 @@ impl Limits {
     }
 }
 
-/// Compares a count with its bounds. Returns `Some(true)` if it is below them, `Some(false)` if it is above, and `None`
-/// if it is within.
+/// Compares a count with its bounds. Returns `Some(true)` if the count is too small, `Some(false)` if it is too large,
+/// and `None` if it is within the bounds.
 fn within(count: usize, (least, most): (Option<u64>, Option<u64>)) -> Option<bool> {
     let count = count as u64;
     match () {

@@ -1,7 +1,8 @@
 //! Search for the JSON in a text: in fences, tags, calls and prose, but not in a model's thinking.
 //!
-//! Every place where a value may start is read. The schema judges each result, and the result whose changes cost
-//! least wins. Of equal results the first wins.
+//! Up to 40 places where a value may start are read. The schema judges each result, and the result whose changes cost
+//! least wins. Among values of equal cost, one in running text loses to the others, and then the first value wins. Two
+//! different values of equal standing right beside each other make the text ambiguous.
 
 mod choice;
 
@@ -46,7 +47,7 @@ const MAX_CANDIDATES: usize = 40;
 const SPARE: usize = 20_000;
 
 /// Finds the JSON value that a text with other text around it means, led by the schema if there is one. `tried` is the
-/// byte at which strict reading of the whole text has failed.
+/// byte at which a value begins that strict reading has already refused; no byte if it is `usize::MAX`.
 pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result<Found, ReadError> {
     let mut search = Search {
         raw,
@@ -83,8 +84,8 @@ pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result
     search.choose()
 }
 
-/// Reads a text that should be one JSON value without anything around it, strictly or with repairs; `None` if it is
-/// none.
+/// Reads a text that should be one JSON value without prose around it, strictly or with repairs; `None` if the text is
+/// anything else.
 pub(super) fn complete_value<'t>(text: &'t str, allowance: &mut usize) -> Option<(Tape<'t>, Log)> {
     let bytes = text.as_bytes();
     let mut tape = Tape::new(text);
@@ -184,8 +185,8 @@ impl<'a> Search<'a, '_> {
         Ok(skipped)
     }
 
-    /// Returns true if `name(key=` stands here, which is probably a call. Only a schema can tell its arguments from
-    /// prose.
+    /// Returns true if `name(key=` stands around the parenthesis at `paren`, which is probably a call. Only a schema
+    /// can tell its arguments from prose, so the result is false without a schema.
     fn called(&self, paren: usize) -> bool {
         let bytes = self.raw.as_bytes();
         let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';

@@ -4,7 +4,8 @@ use super::change::{Change, ChangeKind, Changes};
 
 const KINDS: usize = ChangeKind::Duplicate as usize + 1;
 
-/// Maximum number of changes of a kind that are listed one by one; further ones are only counted.
+/// Maximum number of changes of one kind, and of changes added as uncertain, that are listed one by one; further
+/// changes are only counted.
 const MAX_LISTED: u32 = 8;
 
 /// Collects the changes of a reading, and can take them back when a way to read a value is given up.
@@ -12,7 +13,8 @@ const MAX_LISTED: u32 = 8;
 pub(super) struct Log {
     changes: Vec<Change>,
     counts: [u32; KINDS],
-    /// Number of uncertain changes in the log.
+    /// Number of listed changes that were added or marked as uncertain. Changes of kinds that are always uncertain need
+    /// not be among them.
     uncertain: u32,
     /// `true` if brackets, quotes, commas or colons were supplied: a part of the value may be in the wrong place.
     rebuilt: bool,
@@ -30,7 +32,7 @@ pub(super) struct Mark {
 }
 
 impl Log {
-    /// Adds a change. Its path and its note are only computed if the change is listed.
+    /// Adds a change. Its path is only computed if the change is listed.
     pub(super) fn add(
         &mut self,
         kind: ChangeKind,
@@ -40,7 +42,8 @@ impl Log {
         self.record(kind, || Change::new(kind, path(), note));
     }
 
-    /// Adds a change by which text was lost, wholly or in part; the text is quoted.
+    /// Adds a change by which text was lost, wholly or in part. The change quotes the text, or gives its length if the
+    /// text is long.
     pub(super) fn add_with_original(
         &mut self,
         kind: ChangeKind,
@@ -53,7 +56,8 @@ impl Log {
         });
     }
 
-    /// Adds an uncertain change, which the caller has built, to the log.
+    /// Adds an uncertain change that the caller has built. It is listed if fewer than eight uncertain changes are
+    /// listed already.
     pub(super) fn add_change(&mut self, change: Change) {
         self.counts[change.kind as usize] += 1;
         if self.uncertain < MAX_LISTED {
@@ -62,7 +66,7 @@ impl Log {
         }
     }
 
-    /// Adds an uncertain change. The first eight uncertain ones are listed, however many changes of their kind were
+    /// Adds an uncertain change. The first eight uncertain changes are listed, however many changes of their kind were
     /// listed before.
     pub(super) fn add_uncertain(
         &mut self,
@@ -84,7 +88,7 @@ impl Log {
         }
     }
 
-    /// Adds a change whose note is computed, and only if the change is listed.
+    /// Adds a change whose path and note are only computed if the change is listed.
     pub(super) fn add_with(
         &mut self,
         kind: ChangeKind,

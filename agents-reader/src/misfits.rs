@@ -22,7 +22,8 @@ pub(crate) struct Misfits {
 
 impl Schema {
     /// Finds all errors of a document, and lists at most `most` of them. If `lenient`, errors that a lenient reading
-    /// mends are left out. A value with several possible shapes is one error, whatever is wrong within it.
+    /// mends are left out. A value with several possible shapes is one error, unless its type and its constant fields
+    /// tell which shape is meant.
     pub(crate) fn misfits(&self, json: &str, lenient: bool, most: usize) -> Misfits {
         let mut found = Misfits {
             listed: Vec::new(),
@@ -139,7 +140,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns the only alternative (of `anyOf`) that a value can be meant for, by its type and its constant fields;
-    /// `None` if several are possible.
+    /// `None` if none or several are possible.
     fn intended_alternative(&self, at: usize, shape: &Shape) -> Option<usize> {
         let (schema, tape) = (self.schema, self.tape);
         let agrees = |branch: usize| {
@@ -161,7 +162,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Adds the error of a value that does not fit, unless an error within the value was already found.
+    /// Adds the error of a value that does not fit, in whose members or items no error was found. A strict search
+    /// leaves unknown keys out, and a lenient search leaves out what a lenient reading mends.
     fn record_misfit(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
         let (schema, tape) = (self.schema, self.tape);
         if !self.lenient {

@@ -9,8 +9,8 @@ use super::{closeness::Closeness, strict};
 /// Maximum length in bytes of a text in which a number is looked for; a longer text is about something else.
 pub(super) const MAX_LEN: usize = 400;
 
-/// Returns the only number in a text, with its closeness; `None` if there is none, or if text around it changes its
-/// value.
+/// Returns the only number in a text, with its closeness; `None` if the text has no number or several, or if other text
+/// changes the number's value.
 pub(super) fn number(text: &str) -> Option<(String, Closeness)> {
     let text = text.trim();
     if strict::number(text.as_bytes(), 0) == Some(text.len()) {
@@ -75,7 +75,7 @@ pub(super) fn number(text: &str) -> Option<(String, Closeness)> {
     Some((number, how))
 }
 
-/// Returns the value of a fraction that has only a few decimal places: `1/4` is 0.25.
+/// Returns the value of a fraction, if the value is not whole and has only a few decimal places: `1/4` is 0.25.
 pub(super) fn fraction(text: &str) -> Option<(String, Closeness)> {
     let (above, below) = text.trim().split_once('/')?;
     let (above, below): (i32, i32) = (above.trim().parse().ok()?, below.trim().parse().ok()?);
@@ -85,8 +85,8 @@ pub(super) fn fraction(text: &str) -> Option<(String, Closeness)> {
     (written.len() < 12 && value.fract() != 0.0).then_some((written, Closeness::Found))
 }
 
-/// Returns where the number begins that has its first digit at `digits`, with sign and currency, and true if it is
-/// negative.
+/// Returns the start of the number whose first digit is at `digits`, with its sign and currency, and true if the number
+/// is negative.
 fn sign(text: &str, digits: usize) -> (usize, bool) {
     let before = text[..digits].trim_end_matches(is_currency);
     let Some(unsigned) = before.strip_suffix(['-', '+', '−']) else {
@@ -165,9 +165,9 @@ fn digits(bytes: &[u8], start: usize) -> Option<(String, usize)> {
     Some((number, at))
 }
 
-/// Returns true if a number in this spelling has only one meaning. Then no currency and no `~` stands beside its sign,
-/// and no possible decimal mark between its digits. `1,200` is 1.2 to half the world. `1,200,000`, `1,200.50` and
-/// `1'200` are one number everywhere.
+/// Returns true if a number in this spelling has only one meaning. Then no currency and no `~` stands before its
+/// digits, and no comma between them can be a decimal mark. `1,200` is 1.2 to half the world. `1,200,000`, `1,200.50`
+/// and `1'200` are one number everywhere.
 fn is_plain(number: &str) -> bool {
     let unsigned = number.strip_prefix(['-', '+', '−']).unwrap_or(number);
     let (grouped, point) = match unsigned.find(['.', 'e', 'E']) {
@@ -187,7 +187,7 @@ fn is_currency(c: char) -> bool {
     matches!(c, '$' | '€' | '£' | '¥' | '₹' | '~' | '≈')
 }
 
-/// Returns a JSON number as an integer, if it is whole: `5.0`, `1e3`.
+/// Returns a JSON number as an integer, if the number is whole and its exponent adds at most 64 zeros: `5.0`, `1e3`.
 pub(super) fn to_integer(number: &str) -> Option<String> {
     let (sign, unsigned) = match number.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),

@@ -17,7 +17,8 @@ pub(crate) fn literal(word: &str) -> Option<Kind> {
     })
 }
 
-/// Returns the boolean that a text such as `yes` means, with its closeness; `None` if it means none.
+/// Returns the boolean that a text such as `yes` means, with its closeness; `None` if the text means no boolean, or
+/// more than one.
 pub(super) fn boolean(text: &str) -> Option<(bool, Closeness)> {
     if text.len() > MAX_LEN {
         return None;
@@ -59,8 +60,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Returns the index of the allowed value that a text means. It tries the exact spelling, then
-/// the spelling without case and style, then the only value named in the text.
+/// Returns the index of the allowed value that a text means. It tries the exact spelling, then the spelling without
+/// case and style, then the only value named in the text. Returns `None` if no value or several are meant.
 pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, Closeness)> {
     type Alike<'t> = &'t dyn Fn(&str) -> bool;
     let text = text.trim();
@@ -128,8 +129,8 @@ fn precedes_number(after: &str) -> bool {
     rest.len() < after.len() && rest.starts_with(is_digit)
 }
 
-/// Returns a name without case and style, to compare names: `maxItems`, `max_items` and `Max Items` are alike. Marks
-/// between digits or before a number are no style: `1.5` is not 15, and `-5` is not 5.
+/// Returns a name without case, accents and style, to compare names: `maxItems`, `max_items` and `Max Items` are alike.
+/// Marks between digits or before a number are no style: `1.5` is not 15, and `-5` is not 5.
 pub(super) fn fold(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     // Characters that may be style; the next character decides.
@@ -175,13 +176,13 @@ fn without_accent(c: char) -> char {
     }
 }
 
-/// Meaning of text without quotes, by its looks, if there is no schema.
+/// Meaning of text without quotes, by its looks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Guess {
     Literal(Kind),
     Number(String),
     Text,
-    /// The text may be a number or not: reading it is an error without a schema.
+    /// The text may be a number or not. If the schema does not settle it, reading the text is an error.
     Unclear,
 }
 

@@ -25,7 +25,7 @@ pub struct Schema {
     root: usize,
 }
 
-/// Place of a compiled schema, with its references and `allOf`s folded in.
+/// Part of a compiled schema, with its references and `allOf`s folded in.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     pub(super) types: Types,
@@ -40,7 +40,7 @@ pub(super) struct Shape {
     /// Index of the schema for the elements after those of the tuple, or for all elements if there is no tuple.
     pub(super) items: Option<usize>,
     /// Indices of the alternatives of `anyOf` and `oneOf`, each with the rest of the schema folded in. If there are
-    /// any, all other parts of the shape are ignored.
+    /// alternatives, all other parts of the shape but `types` are ignored.
     pub(super) branches: Vec<usize>,
     pub(super) limits: Option<Box<Limits>>,
 }
@@ -63,7 +63,7 @@ pub(super) enum Rest {
     Shape(usize),
 }
 
-/// Bounds that the schema sets for a number, a text or a list.
+/// Bounds that the schema sets for a number, a text, a list or an object.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Limits {
     pub(super) minimum: Option<f64>,
@@ -163,7 +163,7 @@ impl Types {
 }
 
 impl Schema {
-    /// Compiles a schema; a schema that is not an object accepts every value.
+    /// Compiles a schema. `false` accepts no value; any other schema that is not an object accepts every value.
     #[must_use]
     pub fn new(schema: &Value) -> Self {
         compile::compile(schema)

@@ -19,7 +19,7 @@ pub(super) enum Place {
     Tags,
     Call,
     Prose,
-    /// A word follows the value directly, without a gap.
+    /// A word or an unpaired quote follows the value directly, so the value is a part of something else.
     Glued,
 }
 
@@ -29,8 +29,7 @@ impl Place {
         !matches!(self, Self::Prose | Self::Glued)
     }
 
-    /// Returns the rank of a value by its surroundings, smallest first: values that stand alone go before those in
-    /// running text.
+    /// Returns the rank of a value by its surroundings, smallest first: values in running text come last.
     pub(super) fn rank(self) -> u8 {
         u8::from(!self.trivial())
     }
@@ -204,7 +203,7 @@ fn is_key(text: &str) -> bool {
             || before.trim().is_empty())
 }
 
-/// Returns true if a text begins with a JSON value or a part of one, brackets aside.
+/// Returns true if a text begins with a string, a number or a literal, perhaps incomplete.
 fn starts_value(text: &str) -> bool {
     let text = text.trim_start();
     if text.starts_with("```") {

@@ -124,7 +124,8 @@ impl<'a> Tape<'a> {
         path
     }
 
-    /// Returns the second of two equal keys of one object whose values differ; `None` if there are none below `at`.
+    /// Returns the second of two equal keys of one object whose values differ; `None` if no object at or below `at` has
+    /// such keys.
     pub(super) fn contradiction(&self, at: usize) -> Option<usize> {
         let mut members: Vec<(&str, usize)> = Vec::new();
         (at..self.next(at))
@@ -164,7 +165,8 @@ impl<'a> Tape<'a> {
             })
     }
 
-    /// Returns the value of a node for an error message, cut to 40 characters; "an object" or "a list" for those.
+    /// Returns the value of a node for an error message, cut to 40 characters. An object, a list and a missing value
+    /// are only named.
     pub(super) fn excerpt(&self, at: usize) -> String {
         const LONG: usize = 40;
         let text = match self.kind(at) {
@@ -198,7 +200,7 @@ impl Iterator for Children<'_> {
     }
 }
 
-/// Appends a member's name to a path, shortened if it is long.
+/// Appends a member's name to a path, shortened to 60 characters.
 pub(super) fn push_key(path: &mut String, key: &str) {
     if !path.is_empty() {
         path.push('.');

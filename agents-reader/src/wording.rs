@@ -30,7 +30,7 @@ pub(crate) fn beyond(found: &impl Display, limit: &str) -> String {
     format!("{found} is {limit}")
 }
 
-/// Text of the error of a key that the schema does not have; `known` is the list of its keys.
+/// Text of the error of a key that the schema does not have; `known` lists the keys of the schema.
 pub(crate) fn unknown_key(found: &impl Display, known: &str) -> String {
     format!("unknown key {found}; {known}")
 }

@@ -171,8 +171,8 @@ impl Coercer<'_> {
         })
     }
 
-    /// Reports that members beside the arguments are dropped. Members of a usual envelope, such as the tool's name, are
-    /// not reported.
+    /// Reports that members beside the arguments are dropped, and returns the cost. Members of a usual envelope, such
+    /// as the tool's name, are not reported and cost nothing.
     fn left_beside(
         &mut self,
         tape: &Tape<'_>,
@@ -216,7 +216,8 @@ impl Coercer<'_> {
         })
     }
 
-    /// Returns the only field of the schema's object, if it may be of these types; `None` if there are several.
+    /// Returns the index of the only field of the schema's object; `None` if the object has no field or several, or if
+    /// the field cannot be of these types.
     fn only_field(&self, types: Types) -> Option<usize> {
         let shape = self.schema.shape(self.schema.root());
         let [only] = &shape.fields[..] else {

@@ -18,7 +18,7 @@ pub(crate) struct Folder {
     pub(crate) header: Header,
     /// Is `true` if there is no text below the header.
     pub(crate) is_empty: bool,
-    /// Paths of further texts, below this folder.
+    /// Paths of further texts, relative to this folder.
     pub(crate) files: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl Header {
     /// The keys that are read. All others are for other programs.
     pub(crate) const KEYS: [&str; 3] = ["name", "description", "compatibility"];
 
-    /// Returns the value of a key.
+    /// Returns the value of a key; `None` if the header lacks the key.
     pub(crate) fn get(&self, key: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.key == key)
     }

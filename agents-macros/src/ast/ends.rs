@@ -9,8 +9,8 @@ pub(crate) enum End<'a> {
     Block(&'a mut Block),
 }
 
-/// Calls the visitor for each last expression of a body: of every branch and block. A macro such as `unreachable!()` is
-/// none.
+/// Calls the visitor for each last expression of a body: of every branch and block, also if a block has none. A macro
+/// such as `unreachable!()` is left out.
 pub(crate) fn visit(body: &mut Expr, visitor: &mut impl FnMut(End<'_>)) {
     match body {
         Expr::Group(group) => visit(&mut group.expr, visitor),

@@ -137,10 +137,10 @@ pub(crate) struct Arms {
     /// The attributes of the whole macro call, in an `impl`.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
-    /// The tool whose failures the arms are for. Without it, they are for every tool of the agent, or for the tool that
-    /// the block stands beside.
+    /// The tool whose failures the arms are for. `None` if the arms are for every tool of the agent, for those that
+    /// `named` or `skill` picks, or for the tool that the block stands beside.
     pub(crate) tool: Option<Path>,
-    /// The pattern for the names of the tools, as in `on_error!("github_*", ..)`.
+    /// The pattern for the names of the tools, as in `on_error!("github_*", ..)`; `None` if no pattern is given.
     pub(crate) named: Option<LitStr>,
     /// Name of the skill during which the arms apply; `None` if they always apply.
     pub(crate) skill: Option<Ident>,
@@ -152,7 +152,7 @@ pub(crate) struct Arms {
 /// The code of an `in_doubt(key) => ..`, or of an `in_doubt!(Tool, |key| ..)`.
 pub(crate) struct InDoubt {
     pub(crate) keyword: Ident,
-    /// The tool whose executions the code looks into. Without it, it is the tool that the block stands beside.
+    /// The tool whose executions the code looks into; `None` if it is the tool that the block stands beside.
     pub(crate) tool: Option<Path>,
     /// The name that the user gives to the idempotency key; `None` for `_`.
     pub(crate) key: Option<Ident>,
@@ -162,7 +162,7 @@ pub(crate) struct InDoubt {
 /// The code of an `undo(output) => ..`, or of an `undo!(Tool, |output| ..)`.
 pub(crate) struct Undo {
     pub(crate) keyword: Ident,
-    /// The tool whose calls the code undoes. Without it, it is the tool that the block stands beside.
+    /// The tool whose calls the code undoes; `None` if it is the tool that the block stands beside.
     pub(crate) tool: Option<Path>,
     /// The pattern that the user gives for the output of the call; `None` for `_`.
     pub(crate) output: Option<Pat>,
@@ -227,7 +227,7 @@ impl Element {
 }
 
 impl Said {
-    /// Returns the arguments of the call that are no agents.
+    /// Returns the arguments of the call that are no delegates.
     pub(crate) fn values(&self) -> impl Iterator<Item = &Expr> {
         self.args.iter().filter_map(|arg| match arg {
             Argument::Value(value) => Some(value),
@@ -237,7 +237,7 @@ impl Said {
 }
 
 impl Arm {
-    /// Tells whether an arm has as many patterns as its kind of failure has values.
+    /// Tells whether an arm has as many patterns as its kind of failure has values, or a `..` among them.
     pub(crate) fn fits(&self, takes: &[&str]) -> bool {
         self.patterns.len() == takes.len()
             || self

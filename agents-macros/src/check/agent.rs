@@ -79,7 +79,8 @@ pub(crate) fn skills_as_written(agent: &mut ast::Agent<Impl>, errors: &Errors) {
     }
 }
 
-/// Reports fields of `self` in an attribute on a function: `tools = [Look { pool: self.pool.clone() }]`.
+/// Reports fields of `self` in an attribute on a function, and leaves those values out:
+/// `tools = [Look { pool: self.pool.clone() }]`.
 fn fields(entries: &mut Vec<Entry>, errors: &Errors) {
     let mut keeps = |value: &Expr| {
         let mut own = OwnField(None);
@@ -307,13 +308,15 @@ fn among_skills(agent: &Agent, errors: &Errors) {
     }
 }
 
-/// Returns the message about a tool that is not in this list. `message` makes it of the names of the listed tools.
+/// Returns the message about a tool that is not in the list `listed`. The function `message` makes it from the names in
+/// the list.
 fn among(listed: &[&Path], message: impl Fn(&[&str]) -> String) -> String {
     let listed: Vec<String> = listed.iter().map(written).collect();
     message(&listed.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Reports a second `on_error!` for the same tool, and a second one for the agent.
+/// Reports a second `on_error!` for the same tool, pattern or skill, or for the agent. Those under a `#[cfg]` may stand
+/// beside others.
 fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     let of = |arms: &Arms| {
         let tool = arms.tool.as_ref().map(written);
@@ -400,7 +403,7 @@ fn bodiless(agent: &Agent, function: &Function, errors: &Errors) {
     answered_by_model(function, errors);
 }
 
-/// Checks that a function without a body, which a model answers, is async and returns an answer.
+/// Checks that a function without a body, which a model answers, is async and returns an answer that is no `Result`.
 fn answered_by_model(function: &Function, errors: &Errors) {
     if function.has_body() {
         return;

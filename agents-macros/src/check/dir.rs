@@ -6,7 +6,7 @@ use crate::{
     messages,
 };
 
-/// Maximum lengths, in characters.
+/// Maximum length of a `name` in characters. The two constants below are those of the other keys.
 const MOST_OF_NAME: usize = 64;
 const MOST_OF_DESCRIPTION: usize = 1024;
 const MOST_OF_COMPATIBILITY: usize = 500;
@@ -26,7 +26,7 @@ pub(crate) fn dir(dir: &Dir, errors: &Errors) {
     }
 }
 
-/// Checks `name: pdf-forms`: there, against no rule, and the name of its folder.
+/// Checks that the header has a `name: pdf-forms` that breaks no rule and is the name of the folder.
 fn name(folder: &Folder, say: impl Fn(String)) {
     let Folder { place, header, .. } = folder;
     let Some(field) = header.get("name") else {
@@ -54,7 +54,7 @@ fn name(folder: &Folder, say: impl Fn(String)) {
     }
 }
 
-/// Checks `description: Fills forms.`: there, and not too long.
+/// Checks that the header has a `description: Fills forms.` that is not too long.
 fn description(folder: &Folder, say: impl Fn(String)) {
     let Folder { place, header, .. } = folder;
     let example = "what it is about, and when to read it";
@@ -66,7 +66,8 @@ fn description(folder: &Folder, say: impl Fn(String)) {
     }
 }
 
-/// Returns a value that is read and not too long. One that is too long is reported.
+/// Returns the value of a field; `None` if it was written wrongly, or is too long. A value that is too long is
+/// reported.
 fn length<'f>(
     folder: &Folder,
     field: &'f Field,

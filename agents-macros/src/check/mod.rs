@@ -43,7 +43,8 @@ fn not_a_skill(name: &str, known: &[&str]) -> String {
     messages::not_a_skill(name, nearest(name, known), known)
 }
 
-/// Checks the arguments of a verb, and leaves out those that it reports. `set` is given each `key = value`.
+/// Checks the arguments of a verb, and leaves out those that it reports. `set` is given each `key = value`, and returns
+/// what stands in its place.
 fn arguments(
     call: &mut ExprCall,
     verb: &Verb,

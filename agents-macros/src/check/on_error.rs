@@ -23,7 +23,7 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// The place to which a block of arms belongs: one tool, or an agent with its tools.
+/// The owner of a block of arms: one tool, or an agent with its tools.
 #[derive(Clone, Copy)]
 pub(crate) enum Of<'a> {
     /// Single tool. Its arms see the injected values of these names.
@@ -42,7 +42,8 @@ pub(crate) fn arms_as_written(block: &mut Arms, of: Of<'_>, errors: &Errors) {
     block.meant = meant.collect();
 }
 
-/// Returns an arm with its mistakes corrected; `None` if its kind is unknown or its patterns do not fit.
+/// Returns an arm with its mistakes corrected; `None` if its kind is unknown, its patterns do not fit, or a mistake
+/// cannot be corrected.
 fn meant(written: &Arm, of: Of<'_>, errors: &Errors) -> Option<Arm> {
     let kind = suggest::kind(&written.kind)?;
     if !written.fits(kind.takes) {

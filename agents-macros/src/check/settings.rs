@@ -116,8 +116,8 @@ fn policy(element: &Element, errors: &Errors) -> bool {
     }
 }
 
-/// Checks `context = trim(at = 0.75)` and `context = compact(at = 0.75, by = Summariser)`. Returns `false` if the value is
-/// reported. A value of another form is Rust.
+/// Checks `context = trim(at = 0.75)` and `context = compact(at = 0.75, by = Summariser)`. Returns `false` if the value
+/// is reported. Any other expression but a literal is left to rustc.
 fn context(value: &Expr, errors: &Errors) -> bool {
     if let Expr::Lit(literal) = value {
         errors.at(literal, messages::context_is_a_policy());
@@ -175,7 +175,8 @@ fn is_share(number: &Lit) -> bool {
     share.is_some_and(|share| share > 0.0 && share <= 1.0)
 }
 
-/// Checks `budget(max_turns = 10, tokens = 5_000)`: known bounds, each once and with a value.
+/// Checks `budget(max_turns = 10, tokens = 5_000)`: known bounds, each once and with a value. A bound that is reported
+/// is left out.
 fn budget(bounds: &mut Vec<Expr>, errors: &Errors) {
     if let [value] = bounds.as_slice()
         && Budget::is_value(value)

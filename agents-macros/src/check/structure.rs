@@ -1,4 +1,4 @@
-//! The rules for teams that one macro can see. Building the team finds the others.
+//! The rules for teams that one macro can see. Building the team finds mistakes against the other rules.
 
 use crate::{
     ast::{Argument, Placed, Said},
@@ -226,8 +226,9 @@ fn granted_or_confirmed(here: &Member, errors: &Errors) {
     }
 }
 
-/// Reports a grant beyond those of the parent: `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. Only
-/// types are compared, since a name or a pattern may mean any tool.
+/// Reports a grant beyond those of the nearest agent above that has grants:
+/// `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. Only types are compared, since a name or a pattern
+/// may mean any tool.
 fn within(here: &Member, above: &[&Member], errors: &Errors) {
     let Some((parent, limits)) = above
         .iter()
@@ -255,7 +256,7 @@ fn within(here: &Member, above: &[&Member], errors: &Errors) {
     }
 }
 
-/// Reports a grant of a tool that the parent has with confirmation:
+/// Reports a grant of a tool that an agent above has with confirmation only:
 /// `CodeMaster.confirm([Deploy]).delegates(Coder.grants([Deploy]))`.
 fn with_confirmation(here: &Member, above: &[&Member], errors: &Errors) {
     for tool in here.granted().into_iter().flatten() {
@@ -278,7 +279,7 @@ const BOUNDS: &[(&str, Bound)] = &[
     ("levels", |budget| literal(argument(budget, "depth")?)),
 ];
 
-/// Reports a budget above that of the parent: `.budget(tokens(10)).delegates(Coder.budget(tokens(20)))`.
+/// Reports a bound above that of an agent above: `.budget(tokens(10)).delegates(Coder.budget(tokens(20)))`.
 fn within_budget(here: &Member, above: &[&Member], what: &str, bound: Bound, errors: &Errors) {
     let said = |member: &Member| -> Option<(LitInt, u64)> {
         let literal = bound(member.budget()?)?;
@@ -296,7 +297,8 @@ fn within_budget(here: &Member, above: &[&Member], what: &str, bound: Bound, err
     }
 }
 
-/// Returns the argument of the call `name(..)`, alone or as `.name(..)` in a chain; `None` if there is none.
+/// Returns the argument of the call `name(..)`, alone or as `.name(..)` in a chain; `None` if the expression has no
+/// such call.
 fn argument<'e>(expr: &'e Expr, name: &str) -> Option<&'e Expr> {
     match expr {
         Expr::MethodCall(ExprMethodCall { method, args, .. }) if method == name => args.first(),

@@ -17,7 +17,8 @@ pub(crate) fn undo_as_written(undo: &mut Undo, errors: &Errors) {
     }
 }
 
-/// Checks that a tool with `undo(output) => ..` has something to undo, and that no parameter has the name of the output.
+/// Checks that a tool with `undo(output) => ..` writes and is not `irreversible`, and that no parameter has the name of
+/// the output.
 pub(super) fn undo(tool: &Tool, undo: &Undo, errors: &Errors) {
     if let [effect] = tool.effects.as_slice()
         && effect != "writes"

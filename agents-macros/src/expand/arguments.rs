@@ -102,8 +102,9 @@ fn trait_of(asked: Asked) -> Option<&'static str> {
     }
 }
 
-/// Returns the attributes of an argument that has a default, and a function with that default and its type. schemars
-/// calls the function that is named without a hint at its type.
+/// Returns the attributes of an argument. If they have a `default = "path"`, they name a function of the macro's
+/// instead, which is returned as well. It calls the user's function and has the argument's type, since schemars calls a
+/// default's function without a hint at its type.
 ///
 /// ```ignore
 /// fn __default_of_words() -> Vec<String> { Vec::new() }
@@ -129,7 +130,7 @@ fn with_default(param: &Param, attrs: &[Attribute]) -> (Vec<Attribute>, TokenStr
     (attrs.iter().map(&mut typed).collect(), functions)
 }
 
-/// Replaces `default = "Vec::new"` by `default = "name"`, and returns the old path.
+/// Replaces `default = "Vec::new"` by `default = "name"`, and returns the old path; `None` if there is no such default.
 fn renamed(tokens: &TokenStream, name: &Ident) -> Option<(TokenStream, ExprPath)> {
     let mut tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let at = tokens.windows(3).position(|three| {

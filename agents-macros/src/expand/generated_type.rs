@@ -5,8 +5,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Visibility;
 
-/// Prints the struct of a tool or an agent. A bound on it refuses another type of the same name: there [`marked`] marks
-/// the other type. The bound is of no use to readers of the docs.
+/// Prints the struct of a tool or an agent. A bound on the struct refuses another type of the same name, because
+/// [`marked`] then marks the other type. The bound is of no use to readers of the docs.
 ///
 /// ```ignore
 /// #[cfg(doc)]

@@ -137,8 +137,8 @@ impl Work {
     }
 }
 
-/// Prints the agent's builder as a function of its own. `async_trait` leaves that alone, so the user's code in the
-/// attribute stays as written.
+/// Prints the agent's builder as a function of its own. `async_trait` does not rewrite that function, so the user's
+/// code in the attribute stays as written.
 ///
 /// ```ignore
 /// impl JsonFixer where .. {
@@ -173,7 +173,8 @@ pub(super) fn built(
     }
 }
 
-/// Returns the parameter name `cx` that no name of the user's can meet: an agent may well be called `cx`.
+/// Returns the parameter name `cx` in a form that cannot clash with a name of the user's: an agent may well be called
+/// `cx`.
 pub(super) fn cx() -> Ident {
     Ident::new("cx", Span::mixed_site())
 }

@@ -141,7 +141,7 @@ fn finds_out(
     }
 }
 
-/// Returns the parameter name `cx` that no name of the user's can meet.
+/// Returns the parameter name `cx` in a form that cannot clash with a name of the user's.
 fn cx() -> Ident {
     Ident::new("cx", Span::mixed_site())
 }

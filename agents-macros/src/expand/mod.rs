@@ -38,7 +38,7 @@ struct Step {
     call: TokenStream,
 }
 
-/// Prints the value of an arm, converted by `into`. An arm that never ends, such as `todo!()`, stays as it is.
+/// Prints the value of an arm, converted by `into`. An arm that never gives a value, such as `todo!()`, stays as it is.
 fn given(arm: &Expr, into: &TokenStream) -> TokenStream {
     // Behind `=>` nobody minds braces, in a call lints do.
     if let Expr::Block(block) = arm

@@ -207,7 +207,7 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
     }
 }
 
-/// Returns the variable name `error` that no name of the user's can meet.
+/// Returns the variable name `error` in a form that cannot clash with a name of the user's.
 fn error() -> Ident {
     Ident::new("error", Span::mixed_site())
 }

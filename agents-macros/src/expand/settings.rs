@@ -168,7 +168,7 @@ fn spread(tools: &Expr) -> TokenStream {
     }
 }
 
-/// Prints `.fixer(SqlFixer)`.
+/// Prints the call for one element of a list of agents: `.fixer(SqlFixer)`, or `.hand_off(Refunds)`.
 fn listed(method: &str, element: &Element) -> TokenStream {
     let (Element::One(agent) | Element::Spread(_, agent)) = element;
     let at = here(agent.span());
@@ -176,8 +176,8 @@ fn listed(method: &str, element: &Element) -> TokenStream {
     quote_spanned!(at=> .#method(#agent))
 }
 
-/// Prints the description of an agent for other agents: the key `description`, else the doc comment, else the prompt,
-/// else the doc comment of the only skill.
+/// Prints the description of an agent for other agents: the key `description`, else the doc comment, else the prompt if
+/// it is a string literal. Without these and without a prompt, it is the doc comment of the only skill.
 pub(super) fn description(agent: &Agent) -> TokenStream {
     let literal = |prompt: &Expr| {
         matches!(

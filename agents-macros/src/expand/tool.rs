@@ -381,7 +381,7 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints the method that hashes the injected values, so that tools with equal values can be told apart from others:
+/// Prints the method that hashes the injected values for the cache key, as far as they implement `Hash`:
 ///
 /// ```ignore
 /// fn hash_instance(&self, state: &mut dyn __rt::Hasher) {
@@ -507,7 +507,7 @@ fn may_be_in_doubt(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Prints the method that makes a listed tool of the type, for the `tools = [..]` of agents:
+/// Prints the method that turns a value of the tool's type into an element of the `tools = [..]` of agents:
 ///
 /// ```ignore
 /// impl ReadFile {

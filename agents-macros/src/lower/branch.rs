@@ -1,4 +1,4 @@
-//! Branches: `Deployer.run(p)` becomes `__rt::go_on(deployer, cx, p)`, and the agents go before the arms.
+//! Branches: `Deployer.run(p)` becomes `__rt::go_on(__target0, __target1, __cx, p)`, and the agents go before the arms.
 
 use crate::{
     ast::{

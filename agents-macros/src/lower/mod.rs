@@ -34,7 +34,7 @@ fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
         .collect()
 }
 
-/// Removes the macro's own attributes from parameters, which rustc would not accept there.
+/// Removes all attributes but lint levels from parameters, since rustc would not accept them there.
 fn strip_parameters(function: &mut Function) {
     for input in &mut function.sig.inputs {
         if let FnArg::Typed(typed) = input {

@@ -132,7 +132,7 @@ struct Sugar<'a> {
     /// The number of closures, async blocks and functions around the current expression: a `return` within one of them
     /// belongs to it.
     inner: usize,
-    /// The names that the arm binds, which a repair agent named in it must not use.
+    /// The names that the arm binds, which a repair agent named in the arm must not use.
     bound: Vec<Ident>,
     /// Is `true` if the arm is only for timeouts and panics, after which the tool may have taken effect.
     is_cut_off: bool,

@@ -128,12 +128,12 @@ impl Sugar {
     }
 }
 
-/// Tells whether an expression is `escalation.severity`.
+/// Tells whether an expression is a field `severity`, such as `escalation.severity`.
 fn is_severity(expr: &Expr) -> bool {
     matches!(expr, Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "severity"))
 }
 
-/// Qualifies a bare capitalised name as a severity, so that a typo is an error and no binding.
+/// Qualifies a bare capitalised name, and `Severity::High`, as a severity, so that a typo is an error and no binding.
 fn qualify(matched: &mut ExprMatch) {
     for arm in &mut matched.arms {
         qualify_pattern(&mut arm.pat);

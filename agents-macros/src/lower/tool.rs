@@ -112,8 +112,8 @@ struct Spec {
     cached: Option<Ident>,
 }
 
-/// Returns the calls on `ToolSpec`, in an order in which none undoes another: `external` asks for approval,
-/// so `approval` comes after it.
+/// Takes the keys that describe the tool. The calls on `ToolSpec` come in an order in which none undoes another:
+/// `external` asks for approval, so `approval` comes after it.
 fn spec(keys: &mut Keys, external: Option<&Ident>) -> Spec {
     let mut calls = Vec::new();
     let mut call = |method: Ident, argument: TokenStream| calls.push(Call { method, argument });

@@ -3,7 +3,7 @@
 use super::one_of;
 use std::fmt::Display;
 
-/// Text of the error of an unknown name. It names the one that was `meant`, or all that are `known`.
+/// Text of the error of an unknown name. The text proposes the name that was `meant`, or else lists all `known` names.
 pub(crate) fn unknown(
     what: &str,
     found: impl Display,
@@ -82,7 +82,7 @@ pub(crate) fn deferred_without_dots(found: impl Display) -> String {
     format!("`deferred` takes several tools and gives several: write `..deferred({found})`")
 }
 
-/// Returns the message about a word that is no key of `attribute`, but has another place.
+/// Returns the message about a word that is no key of `attribute`, but belongs elsewhere; `None` for any other word.
 pub(crate) fn said_elsewhere(attribute: &str, name: &str) -> Option<&'static str> {
     let (.., instead) = ELSEWHERE
         .iter()

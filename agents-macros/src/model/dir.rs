@@ -4,8 +4,8 @@
 pub(crate) struct KnowledgeFolder {
     pub(crate) name: String,
     pub(crate) description: String,
-    /// The path of its `SKILL.md`, below the folder of `Cargo.toml`.
+    /// The path of the `SKILL.md`, relative to the folder of `Cargo.toml`.
     pub(crate) place: String,
-    /// The names of its further files, with their paths.
+    /// The paths of further files, relative to this folder, each with its path relative to the folder of `Cargo.toml`.
     pub(crate) files: Vec<(String, String)>,
 }

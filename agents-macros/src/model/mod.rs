@@ -72,7 +72,8 @@ pub(crate) struct Tool {
     pub(crate) on_error: Option<Arms>,
     pub(crate) in_doubt: Option<InDoubt>,
     pub(crate) undo: Option<Undo>,
-    /// Is `true` if the tool has a mistake because of which it cannot be printed whole: only its type is.
+    /// Is `true` if the tool has a mistake because of which it cannot be printed whole: its type is printed, with
+    /// methods that never run.
     pub(crate) broken: bool,
 }
 
@@ -148,7 +149,7 @@ pub(crate) struct Handler {
     pub(crate) skills: Vec<Path>,
     /// The skills that `reroute_to_skill` names in the arms as text.
     pub(crate) spelled: Vec<LitStr>,
-    /// The verbs in it that are only for `on_error`; each is a mistake.
+    /// The verbs in the body that are only for `on_error`; each is a mistake.
     pub(crate) strangers: Vec<Ident>,
 }
 
@@ -162,8 +163,8 @@ pub(crate) struct Agent {
     pub(crate) name: String,
     pub(crate) settings: Settings,
     pub(crate) input: Type,
-    /// The name of the agent's input, for models that call it; `None` without an input, for one that is a pattern, and if the
-    /// skills name theirs differently.
+    /// The name of the agent's input, for models that call the agent. `None` if the agent has no input, if the input is
+    /// a pattern, or if the skills name their inputs differently.
     pub(crate) input_name: Option<String>,
     pub(crate) output: Returns,
     pub(crate) make: Make,
@@ -172,7 +173,8 @@ pub(crate) struct Agent {
     pub(crate) on_escalation: Vec<Handler>,
     /// Is `true` if a skill was left out because of a mistake, so that it is not reported as missing.
     pub(crate) has_refused_skills: bool,
-    /// Is `true` if the agent has a mistake because of which it cannot be printed whole: only its type is.
+    /// Is `true` if the agent has a mistake because of which it cannot be printed whole: its type is printed, with a
+    /// method `work` that never runs.
     pub(crate) broken: bool,
 }
 
@@ -195,7 +197,7 @@ pub(crate) struct Settings {
     pub(crate) budget: Option<(Ident, Budget)>,
     pub(crate) context: Option<(Ident, Context)>,
     pub(crate) memory: Option<(Ident, Expr)>,
-    /// `knowledge = dir!("skills/")`
+    /// The folders in `knowledge = dir!("skills/")`, with the key.
     pub(crate) knowledge: Option<(Ident, Expr)>,
     /// Patterns of names, and the policies of the tools that fit.
     pub(crate) policies: Option<(Ident, Vec<(Expr, Expr)>)>,
@@ -256,15 +258,15 @@ impl Budget {
     }
 }
 
-/// `context = ..`
+/// The value of `context = ..`: how the conversation is shortened.
 pub(crate) enum Context {
-    /// A value.
+    /// Any expression, such as `ContextPolicy::by(..)`.
     Value(Expr),
-    /// `trim(at = 0.75)`, or `compact(at = 0.75, by = Summariser)`
+    /// A policy in the macro's words: `trim(at = 0.75)`, or `compact(at = 0.75, by = Summariser)`.
     Policy {
-        /// `trim` or `compact`
+        /// The word of the policy: `trim` or `compact`.
         verb: Ident,
-        /// Agent of `compact`.
+        /// The agent of `compact` that sums up; `None` for `trim`.
         by: Option<Expr>,
         calls: Vec<Call>,
     },
@@ -294,7 +296,7 @@ impl Tool {
         self.params.iter().filter(|param| param.is_injected())
     }
 
-    /// Tells whether the tool's type would have the name of its function, or would hide a common type.
+    /// Tells whether the tool's type would have the tool's name, or would hide a common type.
     pub(crate) fn clashes(&self) -> bool {
         self.ty == self.name || hides_another(&self.ty)
     }
@@ -311,13 +313,14 @@ impl Tool {
         self.is_retry_safe() && calls.all(|call| call.method != "idempotent_for")
     }
 
-    /// Tells whether code may say what became of an interrupted execution of the tool. It is also `true` if an
-    /// `in_doubt` is written that the checks refuse.
+    /// Tells whether code may say what became of an interrupted execution of the tool. It is also `true` if the tool
+    /// does not have exactly one effect, or has an `in_doubt` that the checks refuse.
     pub(crate) fn may_be_in_doubt(&self) -> bool {
         !self.is_never_in_doubt() || self.effects.len() != 1 || self.in_doubt.is_some()
     }
 
-    /// Tells whether calls of the tool can be undone. It is also `true` if an `undo` is written that the checks refuse.
+    /// Tells whether calls of the tool can be undone. It is also `true` if the tool does not have exactly one effect,
+    /// or has an `undo` that the checks refuse.
     pub(crate) fn may_be_undone(&self) -> bool {
         let writes = self.effects.iter().any(|effect| effect == "writes");
         (writes && self.irreversible.is_none()) || self.effects.len() != 1 || self.undo.is_some()
@@ -396,7 +399,7 @@ impl Param {
 impl Returns {
     /// Reads the return type of a function. A type counts as a `Result` if the last name of its path is `Result`.
     ///
-    /// A type alias with another name counts as a value. rustc recognises it by the probe in the expansion.
+    /// A type alias with another name counts as a value. The probe in the expansion recognises it later.
     pub(crate) fn of(sig: &Signature) -> Self {
         match &sig.output {
             ReturnType::Default => Returns::Nothing(sig.ident.span()),
@@ -407,7 +410,7 @@ impl Returns {
         }
     }
 
-    /// Returns the return type that is written; `None` if there is none.
+    /// Returns the return type that is written; `None` if the function has no return type.
     pub(crate) fn ty(&self) -> Option<&Type> {
         match self {
             Returns::Nothing(_) => None,
@@ -450,14 +453,14 @@ impl Arms {
 }
 
 impl Agent {
-    /// Tells whether the agent's type would have the name of its function, or would hide a common type.
+    /// Tells whether the type of an agent that is a function would have the agent's name, or would hide a common type.
     pub(crate) fn clashes(&self) -> bool {
         matches!(self.make, Make::Function(..))
             && (self.ident == self.name || hides_another(&self.ident))
     }
 
-    /// Returns the listed tools that an arm for all tools of the agent, or of a skill, could run again. Tools with arms
-    /// of their own in this block are left out.
+    /// Returns the types in the agent's list of tools that an arm for all tools of the agent, or of a skill, could run
+    /// again. Tools with arms of their own for `execution_error` in this block are left out.
     pub(crate) fn rerun_by_default(&self, skill: Option<&Ident>) -> impl Iterator<Item = &Path> {
         let name = |path: &Path| path.segments.last().map(|segment| segment.ident.clone());
         let has_arms = move |tool: &Path| {
@@ -503,7 +506,7 @@ impl Agent {
         }
     }
 
-    /// Returns the return types of the user's own functions that no `#[cfg]` can leave out.
+    /// Returns the return types of the user's own functions with a body that no `#[cfg]` can leave out.
     pub(crate) fn returned(&self) -> impl Iterator<Item = &Returns> {
         let (function, skills) = match &self.make {
             Make::Function(function, _) => (function.has_body().then_some(&self.output), &[][..]),

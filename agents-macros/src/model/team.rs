@@ -79,7 +79,7 @@ impl Member {
         })
     }
 
-    /// Returns the path of the agent, if it is a path, which means the same agent everywhere.
+    /// Returns the agent as a path; `None` if it is any other expression. A path means the same agent everywhere.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.agent {
             Expr::Path(path) => Some(&path.path),

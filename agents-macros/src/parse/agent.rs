@@ -99,8 +99,8 @@ fn block(input: ParseStream<'_>, attrs: Vec<Attribute>, errors: &Errors) -> syn:
 
 /// Makes the one method of an agent its job, if no method is marked `#[skill]`.
 ///
-/// This is the only method without a body. If all have one, it is the only method that takes an input. Beside it there
-/// may be knowledge, and functions without `self`. The job has the agent's memory.
+/// This is the only method without a body. If all methods have a body, there must be a single one, and it must take an
+/// input. Knowledge and functions without `self` do not count. A job without a body has the agent's memory.
 fn one_job(members: &mut [Member], entries: &[Entry]) {
     let is_marked = |member: &Member| matches!(member, Member::Function(_, Some(Mark::Skill(_))));
     if members.iter().any(is_marked) {
@@ -214,7 +214,7 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     Ok(Member::Function(Box::new(function), mark))
 }
 
-/// Returns the name of a block such as `on_error { .. }`, if one comes next. It has to be a macro call in an `impl`.
+/// Returns the name of a block such as `on_error { .. }`, if one comes next. In an `impl` it has to be a macro call.
 fn block_without_macro(input: ParseStream<'_>) -> Option<Ident> {
     let name: Ident = input.fork().parse().ok()?;
     let is_block = keys::BLOCKS.iter().any(|block| name == block) && input.peek2(token::Brace);

@@ -81,7 +81,7 @@ fn entry(of: &str, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry
     Ok(Entry { key, value })
 }
 
-/// Reads the `=` behind a key; `None` if there is none. A `:` is reported, and read as `=`.
+/// Reads the `=` behind a key; `None` if no `=` follows. A `:` is reported, and read as `=`.
 fn is_set(input: ParseStream<'_>, key: &Ident, errors: &Errors) -> syn::Result<Option<Token![=]>> {
     if input.peek(Token![:]) && !input.peek(Token![::]) {
         let colon: Token![:] = input.parse()?;

@@ -119,7 +119,7 @@ fn skip_to_comma(input: ParseStream<'_>) {
     }
 }
 
-/// Reads `crate = path,` at the beginning of a macro's input, if it is there: the path to the crate.
+/// Reads `crate = path,` at the beginning of a macro's input, if it is there, and returns the path to the runtime.
 fn rt(input: ParseStream<'_>) -> syn::Result<Rt> {
     if !(input.peek(Token![crate]) && input.peek2(Token![=])) {
         return Ok(Rt::under(None));

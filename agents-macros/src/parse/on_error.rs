@@ -27,7 +27,7 @@ use syn::{
     token,
 };
 
-/// Tells whether `on_error { .. }` comes next.
+/// Tells whether `on_error { .. }` comes next, also misspelt.
 pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     input.peek(Ident) && input.peek2(token::Brace)
 }
@@ -253,7 +253,7 @@ fn kind(input: ParseStream<'_>) -> syn::Result<Ident> {
     Ok(kind)
 }
 
-/// Reads the `if` of an arm's guard; `None` if there is none. A `when` is reported, and read as `if`.
+/// Reads the `if` of an arm's guard; `None` if the arm has no guard. A `when` is reported, and read as `if`.
 fn guard(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Option<Token![if]>> {
     if input
         .fork()

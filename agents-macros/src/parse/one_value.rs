@@ -41,7 +41,7 @@ pub(super) struct Read<N> {
 /// Names that the user has written for the value. One name without a type is right.
 pub(super) struct Names {
     pub(super) written: Vec<(Pat, Option<Type>)>,
-    /// The way to write the block there, and what is in scope there, for messages.
+    /// The right form of the block, for messages; `seen` says what is in scope there.
     pub(super) form: String,
     pub(super) seen: &'static str,
 }
@@ -56,7 +56,8 @@ pub(super) fn is_block(input: ParseStream<'_>) -> bool {
 }
 
 impl Block {
-    /// Reads `word(name) => expr,`. If it cannot, it skips the tokens up to the next keyword of a tool's block.
+    /// Reads `word(name) => expr,`. If the tokens cannot be read, those up to the next keyword of a tool's block are
+    /// skipped.
     pub(super) fn behind<N: Default>(
         &self,
         input: ParseStream<'_>,

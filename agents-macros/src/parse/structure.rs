@@ -131,7 +131,7 @@ fn is_known(method: &Ident) -> bool {
     known().contains(&plain(method).as_str())
 }
 
-/// Returns the method of a place that was probably meant by a misspelt one.
+/// Returns the method of a place that was probably meant by a misspelt method.
 fn meant(method: &Ident) -> Option<&'static str> {
     nearest(&plain(method), &known())
 }

@@ -263,7 +263,8 @@ fn is_json(list: &MetaList) -> bool {
     matches!(first, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
 }
 
-/// Moves an example that stands above its `#[tool]` below that attribute. Returns also whether the item is a method.
+/// Reports an example that no `#[tool]` above it reads, and moves it below a `#[tool]` that follows. Also returns
+/// `true` if the item is a method.
 pub(crate) fn example_above(
     arguments: &TokenStream,
     item: TokenStream,

@@ -23,7 +23,7 @@ use syn::{
 /// execution_error(Returned(e)) if let Some(Jam::Shut) = e.downcast_ref() => ..
 /// ```
 ///
-/// An arm is left out if only its body shows that one type is meant.
+/// An arm is left out if only its body, or only one of several patterns, shows that one type is meant.
 pub(crate) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
     let Some(pattern) = arm.patterns.first() else {
         return Some(Cow::Borrowed(arm));

@@ -8,7 +8,7 @@ pub(crate) fn replaced(tokens: TokenStream, errors: &Errors) -> TokenStream {
     within(tokens.clone(), errors).unwrap_or(tokens)
 }
 
-/// Replaces colons in brackets; `None` if there is none to replace. Unchanged brackets keep their spans.
+/// Replaces colons in brackets; `None` if no colon has to be replaced. Unchanged brackets keep their spans.
 fn within(tokens: TokenStream, errors: &Errors) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut is_changed = false;

@@ -213,7 +213,7 @@ fn is_or(method: &Ident) -> bool {
         .any(|name| method == name)
 }
 
-/// Returns the verb that is called; `None` if it is no verb. A misspelt one is reported, and corrected.
+/// Returns the verb that is called; `None` if something else is called. A misspelt verb is reported, and corrected.
 pub(crate) fn named(call: &mut ExprCall, errors: &Errors) -> Option<&'static Verb> {
     let Expr::Path(path) = &mut *call.func else {
         return None;

@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl<'a> Search<'a, '_> {
-    /// Returns the best of the values that were found in the text, or an error if several are equally good.
+    /// Returns the best of the values that were found in the text. Fails if none was found, or if several are equally
+    /// good.
     pub(super) fn choose(mut self) -> Result<Found, ReadError> {
         if self.found.iter().any(|found| !found.thinking) {
             self.found.retain(|found| !found.thinking);
@@ -62,8 +63,8 @@ impl<'a> Search<'a, '_> {
         Ok(found)
     }
 
-    /// Returns text beside the chosen value that may belong to it; reading then is uncertain. Thinking and repetitions
-    /// of the value are ignored.
+    /// Returns text beside the chosen value that may belong to it, so that the reading is uncertain; `None` if there is
+    /// no such text. Thinking and repetitions of the value are ignored.
     fn lost(&self, best: usize) -> Option<&'a str> {
         let raw: &'a str = self.raw;
         if self.found.len() == 1 && self.thoughts.is_empty() {
@@ -99,7 +100,7 @@ impl<'a> Search<'a, '_> {
     }
 
     /// Settles several values without a schema: a list if commas separate them, one value if they are equal, else an
-    /// error.
+    /// error. Tiny values in prose do not count, nor do lists beside objects.
     fn settle(&mut self) -> Result<(), ReadError> {
         let between = |pair: &[Found]| self.raw[pair[0].end..pair[1].start].trim();
         if let [first, .., last] = &self.found[..]

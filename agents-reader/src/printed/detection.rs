@@ -15,7 +15,8 @@ use super::table::{
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
-/// Number of bytes that each search for a call may examine for free, before it uses up the allowance of the whole text.
+/// Number of bytes that a failed search for a call may examine for free. A search that examines more takes all of its
+/// bytes from the allowance of the whole text.
 const FREE_WORK: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,7 +180,7 @@ impl Look<'_> {
         })
     }
 
-    /// Returns the step for the calls that were found, unless there are none or they are quoted.
+    /// Returns the step for the calls that were found: quoted calls are content. `None` if `calls` is empty.
     pub(super) fn found(
         &self,
         from: Cursor<'_, '_>,
@@ -236,7 +237,7 @@ impl Look<'_> {
         self.found(cursor, after, Syntax::BarePythonic, calls)
     }
 
-    /// Reads a fenced block that holds only a call as JSON.
+    /// Reads a fenced block that holds only calls: as JSON or, in a block fenced as `tool_code`, in Python's syntax.
     fn fence(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         let mut inside = cursor;
         let opens = self.place.starts_line() && !self.place.in_code();
@@ -348,7 +349,8 @@ fn past_close<'c, 't>(cursor: Cursor<'c, 't>) -> Cursor<'c, 't> {
     }
 }
 
-/// Returns true if only space or a marker follows on this line, so that the call before is not part of a sentence.
+/// Returns true if the line ends here, or a marker or a semicolon follows, so that the call before is not part of a
+/// sentence.
 fn ends_line(mut cursor: Cursor<'_, '_>) -> bool {
     cursor.skip_while(|c| c.is_whitespace() && c != '\n');
     matches!(cursor.peek(), None | Some(b'\n' | b'<' | b'[' | b';'))

@@ -121,7 +121,8 @@ pub(super) fn bare(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Bare {
     }
 }
 
-/// Returns the length of the text on this line after an object that was closed too early: `, "limit": 1}`.
+/// Returns the length of the text on this line after an object that was closed too early: `, "limit": 1}`. Returns 0 if
+/// no member follows the object.
 fn run_on(rest: &str) -> usize {
     match runs_on(rest) {
         true => rest.find('\n').unwrap_or(rest.len()),
@@ -290,7 +291,8 @@ fn of_members(
     (Body::NameKeyed, calls)
 }
 
-/// Returns true if the member at `at` is the only one of the object that could hold an argument.
+/// Returns true if the member at `at` is the only one of the object that could hold an argument, and no member follows
+/// the object.
 fn stands_alone(members: &[Member<'_>], at: usize, object: &str) -> bool {
     let others = members.iter().enumerate().filter(|&(n, _)| n != at);
     let runs_on = json::balanced_end(object).is_some_and(|end| runs_on(&object[end..]));
@@ -311,7 +313,8 @@ fn flat(members: &[Member<'_>]) -> String {
     object.into_json()
 }
 
-/// Returns the text of the arguments. Some models print them as a string that holds JSON, which is then unpacked.
+/// Returns the text of the arguments; `None` if they are incomplete. Some models print them as a string that holds
+/// JSON, which is then unpacked.
 fn arguments(raw: &str, object: &str, trust: Trust) -> Option<String> {
     match raw.as_bytes().first() {
         Some(b'"') => {
@@ -337,7 +340,7 @@ fn arguments(raw: &str, object: &str, trust: Trust) -> Option<String> {
     }
 }
 
-/// Returns the arguments with the text behind them that can be nothing else: `Vega, 0.03` in
+/// Returns the arguments with the text behind them that can belong to nothing else: `Vega, 0.03` in
 /// `{"name": "f", "arguments": Vega, 0.03}`.
 fn with_rest<'t>(members: &[Member<'t>], at: usize, object: &'t str) -> &'t str {
     let Member { value, end, .. } = members[at];
@@ -358,7 +361,7 @@ fn with_rest<'t>(members: &[Member<'t>], at: usize, object: &'t str) -> &'t str 
     }
 }
 
-/// Returns the text beside the name if it is not made of members only: then it is an argument without a key.
+/// Returns the text beside the name if that text is not made of members only, and so holds an argument without a key.
 fn text_beside(members: &[Member<'_>], name: usize, object: &str) -> Option<String> {
     let end = inside(object);
     with_letters(object.get(members.last()?.end..end)?)?;

@@ -84,7 +84,8 @@ impl Leaves for Arguments<'_> {
 }
 
 impl Arguments<'_> {
-    /// Reads a string that ends at the next `quote`, unless that quote clearly opens another string.
+    /// Reads a string that ends at the next `quote`. If that quote opens another string, the string ends before the
+    /// next key, or else with the wrapper.
     fn literal<'t>(&self, cursor: &mut Cursor<'_, 't>, quote: &'static str) -> Option<&'t str> {
         let start = *cursor;
         if let Some(string) = cursor.take_until(quote) {
@@ -199,7 +200,7 @@ impl Arguments<'_> {
         cursor.looking_at(":") && schema::property(self.schema, key).is_some()
     }
 
-    /// Returns the place of the comma if a string runs on into a next key at its end: `, key:`.
+    /// Returns the place of the comma if a string runs on into the next key at its end: `, key:`.
     fn next_key(&self, string: &str) -> Option<usize> {
         let comma = string.rfind(',')?;
         let key = string[comma + 1..].trim().strip_suffix(':')?.trim();

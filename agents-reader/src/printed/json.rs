@@ -134,7 +134,7 @@ pub(super) fn members(object: &str) -> Vec<Member<'_>> {
     }
 }
 
-/// Returns a key or a name without its quotes.
+/// Returns a key or a name without its quotes; `None` if it has no quotes.
 pub(super) fn string(raw: &str) -> Option<Cow<'_, str>> {
     let raw = raw.trim();
     if raw.starts_with('"') {

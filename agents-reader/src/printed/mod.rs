@@ -74,10 +74,11 @@ pub struct Declared<'a> {
 pub struct PrintedCall {
     /// Name of the tool that is called.
     pub name: String,
-    /// Arguments as JSON text, or as the model damaged it: text for [`read`](crate::read).
+    /// Arguments as a JSON text, with the damage that the model may have made: a text for [`read`](crate::read).
     ///
     /// If the call holds more than the tool's arguments, this is the whole call, such as
-    /// `{"name": "f", "arguments": {"n": 1}, "m": 2}`. Reading it reports the dropped text, so nothing is lost.
+    /// `{"name": "f", "arguments": {"n": 1}, "m": 2}`. Reading the whole call reports the dropped text, so nothing is
+    /// lost in silence.
     pub arguments: String,
     /// `true` if `arguments` is valid JSON of the arguments, without anything else.
     pub is_valid: bool,
@@ -88,11 +89,11 @@ pub struct PrintedCall {
 /// A model's text, split into content, thinking and tool calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// Text that is neither a call nor thinking, its white space unchanged.
+    /// Text that is neither a call nor thinking nor a marker, with its white space unchanged.
     pub content: String,
-    /// Text that the model printed between markers of thinking; `None` if there is none.
+    /// Text that the model printed as thinking, between its markers; `None` if the answer has no thinking.
     pub thinking: Option<String>,
-    /// Tool calls, in the order in which they were printed.
+    /// Calls of declared tools, in the order in which they were printed.
     pub calls: Vec<PrintedCall>,
     /// Calls of tools that are not declared, printed in the tags that a family of models uses for calls.
     pub undeclared: Vec<PrintedCall>,
@@ -111,8 +112,6 @@ pub struct Printed {
 /// let said = read("Let me see. <tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Oslo\"}}</tool_call>", &tools);
 /// assert_eq!(said.content.trim(), "Let me see.");
 /// assert_eq!((&*said.calls[0].name, &*said.calls[0].arguments), ("weather", r#"{"city": "Oslo"}"#));
-///
-/// // No tool has the name `rm`. Without tags, the JSON may be data and is no call.
 /// ```
 pub fn read(text: &str, tools: &[Declared<'_>]) -> Printed {
     if !table::SIGNS.iter().any(|sign| text.contains(sign)) {

@@ -3,7 +3,7 @@
 use super::text::Cursor;
 
 /// State of the content up to the place that is examined: whether it is in code, in a fence or at the start of a line.
-/// It follows every character, so it does not depend on how the text was cut.
+/// The state follows every character, so it does not depend on how the text was cut.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// Is `true` until content has been read.
@@ -163,8 +163,8 @@ impl Place {
         self.blank_line
     }
 
-    /// Returns true if a call may start here. Families with headers call at the beginning of messages, and only
-    /// mention calls inside them.
+    /// Returns true if a call may start here. Families with headers call at the beginning of messages, and only mention
+    /// calls inside them. Other families call at the beginning of lines.
     pub(super) fn starts_message(&self) -> bool {
         match self.message {
             Message::None => self.blank_line,

@@ -17,7 +17,7 @@ pub(super) struct Types {
     string: bool,
 }
 
-/// Maximum depth of references, since a schema that refers to itself must not be followed for ever.
+/// Maximum depth of references and alternatives, since a schema that refers to itself must not be followed for ever.
 const MAX_REFERENCES: usize = 8;
 
 impl Types {
@@ -122,7 +122,7 @@ impl Types {
     }
 }
 
-/// Returns the schema of a tool's parameter; `None` if the tool has none of this name.
+/// Returns the schema of a tool's parameter; `None` if the tool has no parameter of this name.
 pub(super) fn property<'a>(tool: &'a Value, parameter: &str) -> Option<&'a Value> {
     tool.get("properties")?.get(parameter)
 }

@@ -65,7 +65,8 @@ impl<'a> Stream<'a> {
         self.scanner.take_content()
     }
 
-    /// Ends the answer and returns all that was read. Its `content` is only what `push` has not returned.
+    /// Ends the answer and returns all that was read. The `content` of the result is only what [`push`](Self::push) has
+    /// not returned.
     pub fn finish(mut self) -> Printed {
         self.scanner.finish(&self.held);
         self.scanner.into_printed()

@@ -137,7 +137,8 @@ pub(super) const THINKING: &[(&str, &str)] = &[
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// Tokens that models print around messages, and that are no content.
+/// Markers that are no content: those around messages and around groups of calls, and closing markers of thinking that
+/// no marker opened.
 pub(super) const FRAMING: &[&str] = &[
     "<｜tool▁calls▁begin｜>",
     "<｜tool▁calls▁end｜>",
@@ -166,7 +167,8 @@ pub(super) const FRAMING: &[&str] = &[
     "<|END_THINKING|>",
 ];
 
-/// Marker of a family whose messages have headers: `<|start|>assistant to=NAME<|message|>BODY<|eot|>`.
+/// Marker that ends the header of a message, in a family whose messages have headers:
+/// `<|start|>assistant to=NAME<|message|>BODY<|eot|>`.
 pub(super) const MESSAGE: &str = "<|message|>";
 pub(super) const START: &str = "<|start|>";
 pub(super) const MESSAGE_END: &[&str] = &["<|eot|>", "<|eom|>", "<|call|>", "<|start|>"];

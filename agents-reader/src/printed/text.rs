@@ -97,13 +97,13 @@ impl<'t> Text<'t> {
         rest.starts_with(marker.as_bytes())
     }
 
-    /// Returns the place of the next occurrence of a marker; `None` if there is none. Each marker is searched for only
-    /// once over the same stretch, so many openings without an end stay linear.
+    /// Returns the place of the next occurrence of a marker; `None` if the marker does not follow. Each marker is
+    /// searched for only once over the same stretch, so many openings without an end stay linear.
     pub(super) fn find(&self, from: usize, needle: &'static str) -> Option<usize> {
         self.find_first(from, &[needle]).map(|(at, _)| at)
     }
 
-    /// Returns the place of the nearest of several markers, and the marker.
+    /// Returns the place of the nearest of several markers, and the marker; `None` if no marker follows.
     ///
     /// No marker begins inside another, so the marker found stays the nearest, whatever follows.
     pub(super) fn find_first(
@@ -153,7 +153,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Finds bytes as `str::find` finds text; the end may fall inside a character.
+/// Finds `needle` as `str::find` finds text; `bytes` may end inside a character.
 fn position(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.find(std::str::from_utf8(needle).ok()?),
@@ -224,7 +224,7 @@ impl<'c, 't> Cursor<'c, 't> {
         self.skip_while(char::is_whitespace);
     }
 
-    /// Takes the text up to a marker and moves past the marker; stays in place if there is none.
+    /// Takes the text up to a marker and moves past the marker; stays in place if the marker does not follow.
     pub(super) fn take_until(&mut self, marker: &'static str) -> Option<&'t str> {
         let end = self.text.find(self.at, marker)?;
         let taken = self.text.slice(self.at, end);

@@ -52,7 +52,7 @@ impl<'a> Declared<'a> {
         names.next().is_none().then_some(only.as_str())
     }
 
-    /// Returns true if `object` has a key that is no parameter of the tool.
+    /// Returns true if `object` has a key that is no parameter of the tool, unless the tool's schema allows other keys.
     pub(super) fn lacks_one_of(&self, object: &Object) -> bool {
         let properties = self.schema.get("properties").and_then(Value::as_object);
         let open = matches!(self.schema.get("additionalProperties"), Some(more) if more != false)

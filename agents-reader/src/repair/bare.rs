@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// Reads a string in another language's notation: `r"a\d"`, `ObjectId("x")`. Returns false if there is none.
+    /// Reads a string in another language's notation: `r"a\d"`, `ObjectId("x")`. Returns false if no such string stands
+    /// here.
     pub(super) fn of_other_language(&mut self, keyed: bool) -> Result<bool, Failure> {
         if let Some(end) = self.constructed()? {
             self.at = end;
@@ -29,7 +30,8 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Returns the number of letters before a string's quote, as in `rb"…"`; `None` if there are none.
+    /// Returns the number of letters before a string's quote, as in `rb"…"`; `None` if no complete string with such
+    /// letters stands here.
     fn string_prefix(&mut self) -> Result<Option<usize>, Failure> {
         let rest = &self.bytes[self.at..];
         let width = rest
@@ -50,8 +52,8 @@ impl Parser<'_> {
             .map(|_| width))
     }
 
-    /// Reads a call with one string, such as `ObjectId("x")`, as that string. Returns the end of the call; `None` if
-    /// there is none.
+    /// Reads a call with one string, such as `ObjectId("x")`, as that string. Returns the end of the call; `None` if no
+    /// such call stands here.
     fn constructed(&mut self) -> Result<Option<usize>, Failure> {
         let start = self.at;
         let rest = &self.bytes[start..];
@@ -165,7 +167,7 @@ impl Parser<'_> {
         self.push(Kind::String, true, start, end);
     }
 
-    /// Returns true if a value without quotes certainly may end at `at`.
+    /// Returns true if the text at `at` shows that a value without quotes ends there.
     fn delimited(&self, at: usize) -> bool {
         let next = crate::byte_search::skip_space(self.bytes, at);
         match self.bytes.get(next) {

@@ -164,7 +164,8 @@ impl Parser<'_> {
         Ok(depth <= 0)
     }
 
-    /// Closes all brackets that are still open at the end of the text, and reports it.
+    /// Closes all brackets that are still open at the end of the text. Reports the change, unless the early end has
+    /// already been reported.
     pub(super) fn close_all(&mut self) {
         if !self.closed_early {
             let call_only = self.frames.len() == 1 && self.frames[0].shape == Shape::Call;

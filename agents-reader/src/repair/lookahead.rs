@@ -70,8 +70,8 @@ impl Parser<'_> {
         Ok(at)
     }
 
-    /// Returns the place of the next closing quote `mark` within `reach` bytes on the same line; `None` if there is
-    /// none.
+    /// Returns the place of the next closing quote `mark` within `reach` bytes on the same line; `None` if no such
+    /// quote follows.
     pub(super) fn close_quote(
         &mut self,
         from: usize,
@@ -93,7 +93,8 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// Returns the place after the mark of a list item, such as `- ` in `- key: value`, if items may have marks.
+    /// Returns the place after the mark of a list item, such as `- ` in `- key: value`, if items may have marks; `at`
+    /// if no mark stands there.
     pub(super) fn past_mark(&self, at: usize) -> usize {
         match self.bytes.get(at..at + 2) {
             Some(b"- " | b"* ") if self.loose && self.frames.len() == 1 => at + 2,

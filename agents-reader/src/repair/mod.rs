@@ -36,7 +36,7 @@ pub(super) struct Repaired<'a> {
     pub(super) end: usize,
 }
 
-/// What the text that is repaired begins with: a value, the members of an object, or the arguments of a call.
+/// Beginning of the text that is repaired: a value, the members of an object, or the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
     /// The text begins with a whole value.
@@ -50,7 +50,7 @@ pub(super) enum Start {
 /// Reason why a text could not be repaired.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// All quotes of the text are escaped: it is the inside of a string.
+    /// A key or a value begins with an escaped quote: the text seems to be the inside of a string.
     Escaped,
     Refused(ReadError),
 }
@@ -232,7 +232,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Adds a node that stands for a missing value, and reads on after it.
+    /// Reads on where a value is missing. In an object, a node stands for the missing value.
     fn missing(&mut self, keyed: bool) -> Want {
         if keyed {
             self.push(Kind::Missing, false, self.at, self.at);
@@ -393,7 +393,7 @@ impl<'a> Parser<'a> {
             .below(path(&self.tape, &self.frames))
     }
 
-    /// Subtracts bytes that are read ahead from the allowance. Fails if it is used up.
+    /// Subtracts bytes that are read ahead from the allowance. Fails if the allowance has fewer left.
     fn spend(&mut self, bytes: usize) -> Result<(), ReadError> {
         #[cfg(test)]
         super::laws::step(bytes);

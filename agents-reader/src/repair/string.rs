@@ -131,7 +131,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns `true` if a quote that was taken for text stands where a string might open or close, so that the repair is uncertain.
+    /// Returns true if a quote that was taken for text stands where a string might open or close, so that the repair is
+    /// uncertain.
     fn could_delimit(&self, at: usize, width: usize) -> bool {
         let before = self.text[..at].trim_end().as_bytes().last();
         let rest = self.text[at + width..].trim_start().as_bytes();

@@ -75,7 +75,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Returns the text without the brackets that close all open ones, unless they belong to the text itself.
+    /// Returns the text without the brackets at its end that close all open ones. Returns `None` if one of them is
+    /// missing, or if the text itself has the brackets that they would close.
     fn without_closers<'t>(&self, text: &'t str) -> Option<&'t str> {
         let mut inside = text.trim_end();
         for frame in &self.frames {
@@ -94,7 +95,8 @@ impl Parser<'_> {
             .then_some(inside)
     }
 
-    /// Returns the text before a member that follows the unclosed string: `first, b: 1`.
+    /// Returns the text before a member that follows the unclosed string: `first, b: 1`. Returns the whole text if no
+    /// member follows.
     fn before_member<'t>(&self, inside: &'t str) -> &'t str {
         if !self.keyed() {
             return inside;

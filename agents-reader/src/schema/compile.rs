@@ -254,8 +254,8 @@ impl<'a> Compiler<'a> {
         shape
     }
 
-    /// Compiles the branches of the first `anyOf` or `oneOf` that was not compiled yet; `None` if there is none. Each
-    /// branch is compiled together with all schemas that apply at its place.
+    /// Compiles the branches of the first `anyOf` or `oneOf` that was not compiled yet; `None` if all are compiled.
+    /// Each branch is compiled together with all schemas that apply at its place.
     fn branches(&mut self, parts: &[Part<'a>]) -> Option<Vec<usize>> {
         for (n, part) in parts.iter().enumerate() {
             for (bit, name) in [(1, "anyOf"), (2, "oneOf")] {
@@ -285,8 +285,8 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Returns true if the members of an object are the entries of a map. A map from numbers has a pattern for its keys.
-/// A map from the variants of an enum has them all as optional members. Each has the bare schema of a value.
+/// Returns true if the members of an object are the entries of a map. A map from numbers has a pattern for its keys. A
+/// map from the variants of an enum has a closed list of optional members, all with the same schema.
 fn is_map(schema: &Value) -> bool {
     let has_fields = schema.get("properties").and_then(Value::as_object);
     if has_fields.is_none_or(serde_json::Map::is_empty)

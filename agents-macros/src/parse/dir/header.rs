@@ -112,7 +112,8 @@ impl Written<'_> {
             .join(" ")
     }
 
-    /// Returns a block below `|` or `>`. In a folded one, a line break is a space, and an empty line a line break.
+    /// Returns a block below `|` or `>`. In a folded block (`>`), a line break is a space, and an empty line a line
+    /// break.
     fn block(&self, folded: bool) -> String {
         let depth = |line: &&str| line.len() - line.trim_start().len();
         let full = self.below.iter().filter(|line| !line.is_empty());

@@ -4,7 +4,7 @@
 //! dir!("skills/")
 //! ```
 //!
-//! The folders are read while the program is compiled. What is no text, and what is hidden, is left out.
+//! The folders are read while the program is compiled. Files that are no text, hidden files and links are left out.
 
 mod header;
 
@@ -26,7 +26,7 @@ use syn::{LitStr, Token, parse::ParseStream};
 const FILE: &str = "SKILL.md";
 /// Maximum size of a text, in bytes. A model reads it as a whole.
 const MOST_BYTES: usize = 256 * 1024;
-/// Maximum number of folders within one another.
+/// Maximum depth of folders within a folder of knowledge.
 const DEEPEST: usize = 8;
 
 /// Reads `dir!("skills/")`, and the path to the runtime. The path is relative to `root`.
@@ -73,7 +73,8 @@ impl Reading<'_> {
             .push(syn::Error::new_spanned(self.literal, message));
     }
 
-    /// Reads all folders below the path, in the order of their names. `None` if there are none to be read.
+    /// Reads all folders below the path, in the order of their names. `None` if the path leads to no such folders,
+    /// which is reported.
     fn folders(&self) -> Option<Vec<Folder>> {
         let written = self.literal.value();
         let path = written.trim_end_matches('/');
@@ -167,7 +168,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns the names in a folder, sorted, each with whether it is a folder. Links are left out, and what is hidden.
+    /// Returns the names in a folder, sorted, each with `true` if it names a folder. Links and hidden entries are left
+    /// out.
     fn entries(&self, path: &str) -> Option<Vec<(String, bool)>> {
         let read = || -> std::io::Result<Vec<(String, bool)>> {
             let mut found = Vec::new();
