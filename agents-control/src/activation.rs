@@ -136,12 +136,12 @@ impl Change<'_> {
     /// Makes the change in the name of a principal. Returns the version that is active now; for a deactivation, the
     /// version that is not active any more.
     ///
-    /// Nobody may override a purpose that is [locked](OverrideClass::Locked), or use a model that the global profile
-    /// does not admit. Apart from that, the operator of the platform may change every profile. Anybody else may change
-    /// the profiles of their own organisation, with the role for [`Action::Profiles`] if the control plane [has
-    /// one](crate::ControlPlane::roles), and without a credential of the platform. They may set lower rates and caps
-    /// than the global profile. They may set higher ones only if all models of the profile are asked with a credential
-    /// of their own. A refusal is a row of the [changes](crate::ControlPlane::changes).
+    /// Nobody may override the global profile of a purpose that is [locked](OverrideClass::Locked), or override it with
+    /// a model that it does not admit. Apart from that, the operator of the platform may change every profile. Anybody
+    /// else may change the profiles of their own organisation, with the role for [`Action::Profiles`] if the control
+    /// plane [demands a role](crate::ControlPlane::roles), and without a credential of the platform. They may set lower
+    /// rates and caps than the global profile. They may set higher ones only if all models of the profile are asked
+    /// with a credential of their own. A refusal is a row of the [changes](crate::ControlPlane::changes).
     ///
     /// # Errors
     /// When the profile is not valid, its purpose is not registered, or the version does not exist. When another

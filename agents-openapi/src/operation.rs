@@ -323,8 +323,8 @@ fn description(operation: &Value, method: Method, path: &str) -> String {
     }
 }
 
-/// Returns the text with `_` in place of each run of characters that models cannot write in a tool's name. A name of
-/// more than 64 characters is cut, and ends with a mark that tells it from others.
+/// Returns the text with `_` in place of characters that models cannot write in a tool's name, and never with two `_`
+/// in a row. A name of more than 64 characters is cut, and ends with a mark that tells it from others.
 pub(crate) fn written(text: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || c == '-' {

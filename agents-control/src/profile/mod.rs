@@ -182,8 +182,8 @@ pub struct ModelProfile {
     pub provider: String,
     /// Name of the first model that is asked, as the provider knows it.
     pub model: String,
-    /// Right to override this global profile; `None` for the class of its [purpose](OverrideClass::of). An override has
-    /// none.
+    /// Right to override this global profile; `None` for the class of its [purpose](OverrideClass::of). The profile of
+    /// an organisation or a workspace has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub override_class: Option<OverrideClass>,
     /// Models that organisations and workspaces may choose besides the models of this global profile. The list applies
@@ -229,7 +229,7 @@ pub struct ModelProfile {
 /// their models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Degradation {
-    /// Number of answers in a row, in one run, that have to be unfit.
+    /// Number of answers in a row, in one run, that have to be unfit before the run changes its models.
     pub failures: u32,
     /// Time within which the unfit answers have to come, in milliseconds.
     pub within_ms: u64,

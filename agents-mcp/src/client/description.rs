@@ -210,8 +210,8 @@ impl Server {
     /// Admits the tool of this name, as models know it, only with this digest of its description and its schema.
     /// [`ListedTool::digest`] is what to write here.
     ///
-    /// A tool without a pin is admitted as the process sees it first. In either case, a tool that the server changes
-    /// afterwards is not offered and not called until it is [admitted](super::Mcp::admit).
+    /// A tool without a pin is admitted as it is first listed for a scope. In either case, a tool that the server
+    /// changes afterwards is not offered and not called until it is [admitted](super::Mcp::admit).
     ///
     /// [`ListedTool::digest`]: super::ListedTool::digest
     ///

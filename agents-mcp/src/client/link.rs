@@ -24,8 +24,8 @@ use tokio::{
     time::Instant,
 };
 
-/// Half of the wait after the second failed connection in a row. The wait doubles with each further failure; after the
-/// first, there is none.
+/// Unit of the waits before a further try to connect. There is no wait after the first failed connection, twice this
+/// time after the second in a row, and twice as long after each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 
 /// Longest wait before a further try to connect.

@@ -17,7 +17,7 @@ use std::{
 };
 
 /// Number of scopes for which an [`Mcp`] keeps connections. With more, the connections that were not used for the
-/// longest time are closed.
+/// longest time are closed, and which tools were admitted for their scopes is forgotten.
 const MOST_LINKS: usize = 64;
 
 /// Tools of an MCP server, for agents: `tools = [Search, ..GITHUB]`.

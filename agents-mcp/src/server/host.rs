@@ -187,8 +187,8 @@ impl Host {
         self.progress.is_some()
     }
 
-    /// Tells the host that the work has gone on, by a number that is greater by one. The total is not known, so the
-    /// host is told none.
+    /// Tells the host that the work has gone on: the progress number grows by one, and no total is given, since it is
+    /// not known.
     pub(super) async fn step(&self, message: String) {
         let next = |last: Option<f64>| Some(last.unwrap_or_default() + 1.0);
         self.report(next, None, message).await;
