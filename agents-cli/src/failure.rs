@@ -3,7 +3,7 @@
 use crate::screen::shown;
 use std::{io, process::ExitCode};
 
-/// Reason why a command ends with an exit code other than 0.
+/// Reason why a command ends before all is done, or with an exit code other than 0.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command was used wrongly: exit code 2.
@@ -12,7 +12,7 @@ pub(crate) enum Failure {
     Failed(String),
     /// The answer of the command is no, and was printed: exit code 1.
     No,
-    /// The reader of the output has closed the pipe, so that nobody is left to be told.
+    /// The reader of the output has closed the pipe, so that nobody is left to be told: exit code 0.
     Unread,
 }
 
@@ -46,7 +46,7 @@ impl Failure {
     }
 }
 
-/// Prints a line to the standard error.
+/// Prints an error as a line to the standard error.
 pub(crate) fn complain(why: &str) {
     use io::Write;
     // There is nobody else to be told.

@@ -35,7 +35,7 @@ impl Out {
         self.raw(&inert_json(&text))
     }
 
-    /// Prints a stored value on one line as JSON: numbers keep all of their digits.
+    /// Prints a stored value as JSON, as it was stored: numbers keep all of their digits.
     pub(crate) fn exact(&mut self, value: &Json) -> Result<(), Failure> {
         self.raw(&inert_json(value.as_str()))
     }

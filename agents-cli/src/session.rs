@@ -13,7 +13,7 @@ pub(crate) struct Session {
     pub(crate) store: Arc<dyn Store>,
     /// Client of the store, which has the keys if the keyring was found.
     client: Client,
-    /// Name of the keyring that was not found, for errors; `None` if it was.
+    /// Text about the keyring that was not found, for errors; `None` if the keyring was found.
     missing_keyring: Option<String>,
     pub(crate) who: Principal,
     /// Tenant whose runs the user of the command may see; `None` for all.

@@ -225,7 +225,8 @@ pub(crate) fn not_in_the_journal(old: &str) -> Failure {
 
 pub(crate) const WHAT_IS_IN_THE_JOURNAL: &str = "The journal has no values of secrets. It has all else that was said, asked and returned: look at it before you commit it, and replace what is personal with --replace.";
 
-/// Returns the source of a test. `path` is the path of the agent, and `guess` the name of its type if nobody has said it.
+/// Returns the source of a test. `path` is the path of the agent's type, if the user has given it. Otherwise, `guess`
+/// is the name of that type.
 pub(crate) fn test(
     name: &str,
     path: Option<&str>,

@@ -1,4 +1,4 @@
-//! Rights to activate profiles.
+//! Changes of profiles, and the rights to make them.
 
 use crate::{
     ActiveProfiles, ControlError, ControlErrorKind, ControlPlane, CredentialSource, ModelProfile,
@@ -7,8 +7,9 @@ use crate::{
 use agents_runtime::{Action, Principal};
 use agents_store::NewProfile;
 
-/// Change of the profiles that is about to be made, begun by [`ControlPlane::activate`](crate::ControlPlane::activate) and
-/// its siblings. [`by`](Change::by) makes it.
+/// Change of the profiles that is about to be made, prepared by [`activate`](crate::ControlPlane::activate),
+/// [`rollback`](crate::ControlPlane::rollback) or [`deactivate`](crate::ControlPlane::deactivate). [`by`](Change::by)
+/// makes it.
 ///
 /// ```
 /// use agents_control::{ControlErrorKind, ControlPlane, ModelProfile, Principal, PurposeKey::Scoring, SqliteStore};
@@ -56,14 +57,15 @@ impl ControlPlane {
         self.change(What::Rollback(version))
     }
 
-    /// Prepares the deactivation of a version, so that the profile of the tier above applies.
+    /// Prepares the deactivation of a version, so that the profile of the tier above applies. A version that is not
+    /// active stays as it is.
     pub fn deactivate(&self, version: u64) -> Change<'_> {
         self.change(What::Deactivate(version))
     }
 
-    /// Returns why a principal may not activate a profile, because of who the principal is and of what the global profile
-    /// permits; `None` if it may. Nothing is changed, and the [changes](ControlPlane::changes) have no refusal: a page asks it
-    /// before it shows a button.
+    /// Returns why a principal may not activate a profile, because of who the principal is and of what the global
+    /// profile permits; `None` if the principal may. The method changes nothing, and adds no refusal to the
+    /// [changes](ControlPlane::changes): a page calls it before it shows a button.
     ///
     /// ```
     /// use agents_control::{ControlPlane, ModelProfile, Principal, PurposeKey::Scoring, SqliteStore};
@@ -103,8 +105,9 @@ impl ControlPlane {
 }
 
 impl Change<'_> {
-    /// Makes the change only if this version is active until then; by default, whatever version is active. If another
-    /// operator was faster, the error is [`Conflict`](ControlErrorKind::Conflict).
+    /// Makes the change only if this version is the active one of the tier and purpose at that time. If another one is
+    /// active, for instance because another operator was faster, the error of [`by`](Change::by) is
+    /// [`Conflict`](ControlErrorKind::Conflict). By default, the change is made whatever version is active.
     ///
     /// ```
     /// use agents_control::{ControlErrorKind, ControlPlane, ModelProfile, Principal, PurposeKey::Scoring, SqliteStore};
@@ -130,20 +133,20 @@ impl Change<'_> {
         self
     }
 
-    /// Makes the change in the name of a principal. Returns the version that is active now; for a deactivation, the one
-    /// that was active until now.
+    /// Makes the change in the name of a principal. Returns the version that is active now; for a deactivation, the
+    /// version that is not active any more.
     ///
-    /// Nobody may override a purpose that the global profile locks, nor with a model that it does not approve. Apart from
-    /// that, the operator of the platform may change every profile. Anybody else may change those of their own organisation, as
-    /// far as the global profile permits (see [`OverrideClass`]), and with the role for [`Action::Profiles`] if
-    /// [there is one](crate::ControlPlane::roles). They may lower rates and caps. They may raise them only if
-    /// all models of the profile are asked with a credential of their own. A refusal is a row of the
-    /// [changes](crate::ControlPlane::changes).
+    /// Nobody may override the global profile of a purpose that is [locked](OverrideClass::Locked), or override it with
+    /// a model that it does not admit. Apart from that, the operator of the platform may change every profile. Anybody
+    /// else may change the profiles of their own organisation, with the role for [`Action::Profiles`] if the control
+    /// plane [demands a role](crate::ControlPlane::roles), and without a credential of the platform. They may set lower
+    /// rates and caps than the global profile. They may set higher ones only if all models of the profile are asked
+    /// with a credential of their own. A refusal is a row of the [changes](crate::ControlPlane::changes).
     ///
     /// # Errors
     /// When the profile is not valid, its purpose is not registered, or the version does not exist. When another
-    /// version is active than the one to [replace](Change::replacing), the principal may not do that, or the store
-    /// fails.
+    /// version is active than the one to [replace](Change::replacing), the principal may not make the change, or the
+    /// store fails.
     pub async fn by(self, principal: &Principal) -> Result<ProfileVersion, ControlError> {
         let plane = self.plane;
         let stored = match self.what {
@@ -234,7 +237,7 @@ impl Plane {
         }
     }
 
-    /// Returns the reason why the principal may not change this tier; `None` if it may.
+    /// Returns the reason why the principal may not change this tier; `None` if the principal may.
     fn not_permitted(&self, profile: &ModelProfile, principal: &Principal) -> Option<String> {
         let is_own = principal.tenant().is_some() && principal.tenant() == profile.tier.org_id();
         if !principal.is_operator() && !is_own {
@@ -250,7 +253,7 @@ impl Plane {
     }
 }
 
-/// Returns the reason why a profile may not override the ones above it; `None` if it may.
+/// Returns the reason why the principal may not override the global profile with this one; `None` if the principal may.
 fn refusal(
     active: &ActiveProfiles,
     profile: &ModelProfile,

@@ -57,7 +57,7 @@ impl CircuitKey {
     }
 }
 
-/// State of the circuit of a model that has failed or is being tested; a closed circuit has none.
+/// State of the circuit of a model that has failed or is being tested. A closed circuit has no state here.
 #[derive(Clone, Copy, Debug)]
 enum State {
     /// The model failed again and again: no request to it passes before `until`.
@@ -125,7 +125,8 @@ impl Circuits {
         }
     }
 
-    /// Asks for permission to send a request to a model. An open circuit refuses it.
+    /// Asks for permission to send a request to a model. An open circuit refuses it. Once the time of the circuit is
+    /// over, one request of all processes may pass, as a test.
     pub(crate) async fn enter(self: &Arc<Self>, key: &CircuitKey) -> Result<Permit, Open> {
         let name = key.name();
         let now = Instant::now();
@@ -181,7 +182,8 @@ impl Permit {
         self.is_over = true;
     }
 
-    /// Records that the model has answered, so that its circuit closes; a refusal is an answer, too.
+    /// Records that the model has answered; a refusal is an answer, too. Only the answer to a test closes an open
+    /// circuit.
     pub(crate) async fn answered(mut self) {
         self.is_over = true;
         // The answer to a request from before the circuit opened does not close it.
@@ -198,8 +200,8 @@ impl Permit {
         }
     }
 
-    /// Records that the model has failed, once the log has the request; the circuit may open. A store that does not
-    /// answer opens no circuit, and holds no money either: until it answers again, no request is sent.
+    /// Records that the model has failed, after the request was written to the log; the circuit may open. A store that
+    /// does not answer opens no circuit, and holds no money either: until it answers again, no request is sent.
     pub(crate) async fn failed(mut self) {
         self.is_over = true;
         let Circuits { store, .. } = &*self.circuits;
@@ -229,7 +231,7 @@ impl Permit {
 }
 
 impl Drop for Permit {
-    /// Lets another request test the model, if this one was cut off.
+    /// Lets another request test the model, if this permit is for a test that was cut off.
     fn drop(&mut self) {
         if !self.is_probe || self.is_over {
             return;

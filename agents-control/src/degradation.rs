@@ -9,8 +9,8 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// Maximum number of runs whose failures are remembered. Of more, the one that failed longest ago is forgotten, and a
-/// degraded one only if there is no other.
+/// Maximum number of runs, each for one purpose, whose failures are remembered. If there are more, the run that failed
+/// longest ago is forgotten, and a degraded one only if there is no other.
 const MOST: usize = 10_000;
 
 /// Count of answers that did not fit, for the runs of this process. A run with too many goes on with a better purpose.

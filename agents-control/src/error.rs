@@ -14,13 +14,14 @@ pub struct ControlError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ControlErrorKind {
-    /// The profile is not valid, or names something that the control plane does not have.
+    /// The profile is not valid, its purpose is not registered, or a stored profile cannot be read. For credentials:
+    /// the owner is a user, or the credential cannot be encrypted.
     Invalid,
     /// The principal may not change this profile.
     Forbidden,
     /// No profile has the version that was named.
     NotFound,
-    /// Another profile is active than the one that was to be replaced.
+    /// The version that was to be replaced is not the active one.
     Conflict,
     /// The store of the control plane failed, or could not be reached.
     Store,

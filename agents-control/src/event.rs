@@ -42,8 +42,8 @@ pub enum ControlEvent {
         /// Name of the model that is asked again.
         model: String,
     },
-    /// The money that was spent today, in UTC, and that is held for requests under way has together reached 80 % of a
-    /// cap: `llm.budget.warning`. The event comes once a day for each cap.
+    /// The money that was spent today, in UTC, and the money that is held for requests under way have together reached
+    /// 80 % of a cap: `llm.budget.warning`. The event comes once a day for each organisation, workspace and purpose.
     BudgetWarning {
         /// Id of the organisation (tenant) whose cap on costs is almost reached.
         org_id: String,

@@ -29,11 +29,11 @@
 //!
 //! # The path of a call
 //!
-//! The profile is resolved, then its models are asked in order, each through its circuit. A request that fails for now is
-//! sent again after a back-off, three times at most. After that, the next model of the profile gets it. A model whose
-//! requests fail again and again is not asked any more: its circuit is open, until one request at a time shows that it
-//! answers again. A request that a filter refused, or that no other model could understand either, goes to no other
-//! model.
+//! The profile is resolved, then its models are asked in order, each through its circuit. A request that fails for now
+//! is sent again after a back-off, three times at most. After that, the next model of the profile gets it. A model
+//! whose requests fail again and again is not asked any more: its circuit is open, until a single request, sent as a
+//! test, shows that the model answers again. A request that a filter refused, or that no other model could understand
+//! either, goes to no other model.
 //!
 //! # Features
 //!

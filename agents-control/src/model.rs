@@ -55,7 +55,8 @@ impl Model for Controlled {
         &self.id
     }
 
-    /// Returns all abilities: which model answers is known with each request, and is checked then.
+    /// Returns all abilities, because the model that answers is known only with each request. Its abilities are checked
+    /// then.
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             images: true,

@@ -3,8 +3,8 @@
 use crate::{Candidate, CredentialSource, ResolvedProfile, circuit::CircuitKey};
 use agents_core::{secret::SecretOwner, tool::Scope};
 
-/// Returns the owner and the name of the credential with which a model is asked in a scope; `None` if it is asked
-/// without one.
+/// Returns the owner and the name of the credential with which a model is asked in a scope; `None` if the model is
+/// asked without a credential.
 pub(crate) fn owner<'a>(
     profile: &'a ResolvedProfile,
     scope: &Scope,

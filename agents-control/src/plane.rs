@@ -74,8 +74,8 @@ pub(crate) struct Plane {
     read: Mutex<Read>,
 }
 
-/// Profiles as the store had them, the number of their last change, and the time at which the store was last asked for that;
-/// `None` has it asked again.
+/// Profiles as the store had them, the number of their last change, and the time at which the store was last asked for
+/// that number. The time is `None` if the store is to be asked again.
 #[derive(Default)]
 struct Read {
     profiles: Arc<ActiveProfiles>,
@@ -111,7 +111,8 @@ impl ControlPlane {
         self
     }
 
-    /// Adds a provider: code that makes the client of a model, with the key of the profile.
+    /// Adds a provider, by the name that profiles use for it: code that makes the client of a model, with the key of
+    /// the profile.
     ///
     /// ```no_run
     /// # mod agents { pub use agents_openai::openai; }
@@ -172,8 +173,9 @@ impl ControlPlane {
         })
     }
 
-    /// Sets the rules about who may change profiles: with a role for [`Action::Profiles`](crate::Action::Profiles), whoever of
-    /// the organisation has it. Without one, that is every principal of the organisation.
+    /// Sets who of an organisation may change its profiles: with a role for
+    /// [`Action::Profiles`](crate::Action::Profiles), the principals who have the role; without one, every principal of
+    /// the organisation. The operator may always change them.
     ///
     /// ```
     /// use agents_control::{Action, ControlPlane, Roles, SqliteStore};
@@ -194,7 +196,8 @@ impl ControlPlane {
         self.set(|plane| plane.roles = roles)
     }
 
-    /// Admits models of this name that agents bring themselves, such as `ollama/*`. Their calls have no limits here.
+    /// Admits models of this name that agents bring themselves, such as `ollama/*`. The control plane does not limit
+    /// the calls of these models.
     ///
     /// # Panics
     /// When the control plane was cloned or used before.
@@ -203,7 +206,8 @@ impl ControlPlane {
         self.set(|plane| plane.admitted.push(models.into()))
     }
 
-    /// Adds a subscriber for events of this process. It is called while the request waits, so it should return soon.
+    /// Adds a subscriber for events of this process. The subscriber is called while a request waits, so it should
+    /// return soon.
     ///
     /// # Panics
     /// When the control plane was cloned or used before.
@@ -235,7 +239,8 @@ impl ControlPlane {
         Ok(active)
     }
 
-    /// Returns the models that are asked for a purpose in a scope, and their limits; `None` if there is no profile.
+    /// Returns the models that are asked for a purpose in a scope, and their limits; `None` if no profile applies to
+    /// the scope.
     ///
     /// # Errors
     /// When the store fails, or one of the profiles cannot be read.
@@ -289,7 +294,7 @@ impl ControlPlane {
         stored.into_iter().map(ProfileVersion::of).collect()
     }
 
-    /// Returns the changes of profiles behind the one with this number, refusals included, the oldest first.
+    /// Returns the changes of profiles with greater numbers than `after`, refusals included, the oldest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -297,8 +302,8 @@ impl ControlPlane {
         Ok(self.plane.store.profile_changes(after).await?)
     }
 
-    /// Returns the amounts that an organisation has spent for a purpose today, in UTC, and that are held for its
-    /// requests under way.
+    /// Returns the amounts that a scope has spent for a purpose today, in UTC, and that are held for its requests under
+    /// way. Each workspace of an organisation has amounts of its own, and so has the organisation without a workspace.
     ///
     /// # Errors
     /// When the store fails.
@@ -311,7 +316,8 @@ impl ControlPlane {
         Ok(self.plane.store.budget(&key).await?)
     }
 
-    /// Returns the amounts that are spent and held today, in UTC, of one organisation or of all, for each purpose.
+    /// Returns the amounts that are spent and held today, in UTC, for each organisation, workspace and purpose. With
+    /// `org`, it returns those of this organisation alone.
     ///
     /// # Errors
     /// When the store fails.
@@ -322,7 +328,7 @@ impl ControlPlane {
         Ok(self.plane.store.budgets(org).await?)
     }
 
-    /// Makes the sums of all days anew, from the log and the holds.
+    /// Computes the sums of all days anew, from the log of usage and the holds.
     ///
     /// # Errors
     /// When the store fails.
@@ -330,7 +336,7 @@ impl ControlPlane {
         Ok(self.plane.store.rebuild_budgets().await?)
     }
 
-    /// Returns rows of the log of usage, the newest first.
+    /// Returns the rows of the log of usage that a filter chooses, the newest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -370,7 +376,7 @@ impl ControlPlane {
         Ok(self.plane.store.usage_sums(filter, by).await?)
     }
 
-    /// Returns the daily sums of usage, the newest day first.
+    /// Returns the daily sums of usage that a filter chooses, the newest day first.
     ///
     /// # Errors
     /// When the store fails.
@@ -378,7 +384,8 @@ impl ControlPlane {
         Ok(self.plane.store.usage_daily(filter).await?)
     }
 
-    /// Returns the model that stands for a purpose in a scope: it asks the models of the active profile.
+    /// Returns the model that stands for a purpose in a scope. It asks the models of the profile that is active at that
+    /// time.
     pub fn model(&self, purpose: impl Into<PurposeKey>, scope: impl Into<Scope>) -> Controlled {
         let purpose = purpose.into();
         Controlled {

@@ -25,7 +25,7 @@ pub struct Prices {
     names: HashMap<String, String>,
 }
 
-/// Price of a model that the application has set, in billionths for a million tokens.
+/// Price of models that the application has set, in billionths of a dollar for a million tokens.
 #[derive(Clone, Debug)]
 struct Own {
     models: Pattern,
@@ -34,7 +34,8 @@ struct Own {
 }
 
 impl Prices {
-    /// Sets the price of these models, in dollars: of a million tokens that they read, and of a million that they write.
+    /// Sets the price of these models, in dollars: `input` for a million tokens that they read, and `output` for a
+    /// million that they write.
     ///
     /// Models are named with their provider, as in `mine/large`; the first pattern that fits applies. A negative
     /// number, and one that is no number (NaN), becomes the greatest price, so that no mistake makes anything free.

@@ -17,7 +17,8 @@ use std::{
 pub struct Target<'a> {
     /// Name of the model, as the provider knows it.
     pub model: &'a str,
-    /// Key to send with each request, such as an API key; `None` if the profile names no credential.
+    /// Key to send with each request, such as an API key; `None` if the model is asked without a credential. The
+    /// credential of a profile is not for fallbacks of another provider.
     pub key: Option<&'a SecretString>,
     /// Largest number of tokens of a reply; `None` if the profile sets none and has no cap. The largest cost of a request
     /// depends on it, so the client has to send it.

@@ -18,12 +18,12 @@ const RETRY: u32 = 10;
 /// Retry budgets of the tenants, in the store, so that the retries of all processes are one sum.
 ///
 /// A fixed number of retries for each request multiplies the load of a provider that is down already. A budget bounds
-/// the sum: in the long run, a tenant repeats every fifth request. A tenant that has used up its retries takes none of
-/// those of another tenant.
+/// the sum: in the long run, a tenant has at most one retry for every five requests. A tenant that has used up its
+/// retries takes none of those of another tenant.
 ///
-/// A request of a tenant that has all of its retries earns nothing, and costs no statement. Only a process that has asked for
-/// a retry counts what requests earn. It tells the store so with its next retry, and at the latest when a whole one is earned,
-/// until the tenant has all of its retries again.
+/// A request of a tenant that has all of its retries earns nothing, and costs no statement. Only a process that has
+/// asked for a retry counts what requests earn. It tells the store so with its next retry, and at the latest when a
+/// whole retry is earned, until the tenant has all of its retries again.
 pub(crate) struct RetryBudgets {
     store: Arc<dyn ControlStore>,
     /// Tenths of a retry that tenants have earned and the store does not know of yet. It has only tenants that may lack

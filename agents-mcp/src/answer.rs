@@ -4,7 +4,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Answer {
-    /// The person gave these values, an object with the names of the question's schema.
+    /// The person gave these values: an object with the names of the question's schema, or `null` for no values.
     Given(Value),
     /// The person declined to give the values.
     Declined,

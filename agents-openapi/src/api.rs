@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-/// Operations of an OpenAPI document, of which it makes tools.
+/// OpenAPI document, whose operations become [tools](Api::tools).
 ///
 /// ```
 /// use agents::prelude::*;
@@ -54,7 +54,7 @@ struct Server {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unfit {
-    /// Name that the tool of the operation would have.
+    /// Name that the tool of the operation would have; the path, if what is wrong is the path itself.
     pub name: String,
     /// Reason why the operation cannot be a tool, which names the operation and the field.
     pub reason: String,
@@ -86,7 +86,8 @@ impl Api {
         self
     }
 
-    /// Sets the base URL of the server, to which the paths are added. By default it is the first server of the document.
+    /// Sets the base URL of the server, over `https`, to which the paths are added. By default it is the first server
+    /// of the document.
     pub fn server(mut self, url: impl Into<String>) -> Self {
         self.server = Some(Server {
             url: url.into(),
@@ -104,14 +105,16 @@ impl Api {
         self
     }
 
-    /// Sends the secret of this name for the security scheme of that name: an API key, a bearer token, or
-    /// `user:password` for `basic`. The secret is that of the run's scope, and is looked up whenever a tool runs.
+    /// Sends the secret with the name `secret` for the security scheme with the name `scheme`: an API key, a bearer
+    /// token, or `user:password` for `basic`. The secret is that of the run's scope, and is looked up whenever a tool
+    /// runs.
     pub fn secret(mut self, scheme: impl Into<String>, secret: impl Into<String>) -> Self {
         self.secrets.insert(scheme.into(), secret.into());
         self
     }
 
-    /// Keeps the operations that match the pattern, by the names of their tools. Several calls add up.
+    /// Keeps only the operations that match the pattern, by the names of their tools. Each further call keeps those of
+    /// its pattern, too.
     pub fn only(mut self, pattern: impl Into<Pattern>) -> Self {
         self.only.push(pattern.into());
         self
@@ -142,11 +145,13 @@ impl Api {
         self
     }
 
-    /// Returns a tool for each operation.
+    /// Returns a tool for each operation that is kept.
     ///
     /// # Errors
-    /// When no server is known, when an operation cannot be a tool or lacks a secret, or when two tools have one name. The
-    /// error names each operation and its field.
+    /// When no server is known, or plain HTTP would be used for a server that is not [private](Api::private_server).
+    /// When a pattern of [`only`](Api::only) matches no operation. Unless [`skip_unfit`](Api::skip_unfit) leaves such
+    /// operations out: when an operation cannot be a tool or lacks a secret, or when two tools have one name. The error
+    /// then names each operation and its field.
     pub fn tools(&self) -> Result<ToolSet, ApiError> {
         let (fit, unfit) = self.sorted();
         if !unfit.is_empty() && !self.skips_unfit {
@@ -176,7 +181,7 @@ impl Api {
         Ok(ToolSet::new().with_all(tools))
     }
 
-    /// Lists the operations that cannot be tools, with the reasons why.
+    /// Lists the operations that are kept and cannot be tools, with the reasons why.
     ///
     /// ```
     /// use agents_openapi::Api;
@@ -246,7 +251,7 @@ impl Api {
     }
 
     /// Returns the secrets with which an operation is called: those of the first alternative for which all secrets are
-    /// given.
+    /// given. They are none if there is no such alternative, and the operation may be called without secrets.
     fn secrets_of(&self, operation: &Operation) -> Result<BTreeSet<(Scheme, String)>, String> {
         let mut missing = Vec::new();
         let mut is_open = operation.security.is_empty();

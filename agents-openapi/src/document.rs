@@ -65,7 +65,7 @@ impl Document {
         found.ok_or_else(|| wording::ref_nowhere(reference))
     }
 
-    /// Returns the value as an object, after its references were followed; an error if it is none.
+    /// Returns the value as an object, after its references were followed; an error if the value is no object.
     pub(crate) fn object<'a>(
         &'a self,
         value: &'a Value,

@@ -5,7 +5,7 @@ use std::{error::Error, fmt, time::Duration};
 /// Field of an operation, and the description of what is wrong there.
 pub(crate) type Fault = (String, String);
 
-/// Error of an OpenAPI document: it names the operation and the field.
+/// Error of an OpenAPI document. If operations are at fault, it names each operation and the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError(String);
 
@@ -25,7 +25,7 @@ impl Error for ApiError {}
 
 /// Error of a call of a tool that was made of an operation.
 ///
-/// Arms get it from the tools of a document:
+/// Arms get this error from the tools of a document:
 ///
 /// ```
 /// use agents::{AgentBuilder, recovery::{CallError, Execution, Failure, retry}};
@@ -72,7 +72,7 @@ impl CallError {
         }
     }
 
-    /// Returns the status with which the server answered; `None` if it did not answer.
+    /// Returns the status with which the server answered; `None` if no request was sent, or the server did not answer.
     pub fn status(&self) -> Option<u16> {
         self.status
     }

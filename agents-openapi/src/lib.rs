@@ -20,8 +20,8 @@
 //! document ── operations, `$ref`s ──► Operation ── parameters, body, security ──► tool ── request ──► HttpTool ──► server
 //! ```
 //!
-//! `GET` and `HEAD` read. Every other method writes outside of the organisation, so that its calls need approval. Requests go
-//! through an [`HttpTool`](agents::http::HttpTool), which asks the server of the document and no other host.
+//! `GET` and `HEAD` read. Every other method writes outside of the organisation, so that its calls need approval.
+//! Requests go through an [`HttpTool`](agents::http::HttpTool), which asks the server of the [`Api`] and no other host.
 //!
 //! # Features
 //!

@@ -82,7 +82,7 @@ pub(crate) struct Problem {
     pub(crate) text: String,
 }
 
-/// Returns the operations of the document in its order.
+/// Returns the operations of the document, path by path.
 pub(crate) fn all(document: &Document) -> Vec<Result<Operation, Problem>> {
     let mut found = Vec::new();
     for (path, item) in document.paths() {
@@ -323,7 +323,8 @@ fn description(operation: &Value, method: Method, path: &str) -> String {
     }
 }
 
-/// Returns the text with `_` in place of each character that models cannot write in a tool's name.
+/// Returns the text with `_` in place of characters that models cannot write in a tool's name, and never with two `_`
+/// in a row. A name of more than 64 characters is cut, and ends with a mark that tells it from others.
 pub(crate) fn written(text: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || c == '-' {

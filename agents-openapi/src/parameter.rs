@@ -45,8 +45,8 @@ enum Style {
 }
 
 impl Parameter {
-    /// Reads a parameter; returns it with its schema. `None` stands for one that is not sent: a cookie that may be left out,
-    /// and a header that the request has anyway.
+    /// Reads a parameter, and returns it with its schema; `None` if the parameter is not sent: a cookie that may be
+    /// left out, or a header that the request has anyway.
     pub(crate) fn read(
         document: &Document,
         schemas: &mut Schemas<'_>,

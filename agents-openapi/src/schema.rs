@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Number of schemas beyond which references are kept, so that a schema that is used often is shown once.
 const MOST_INLINED: usize = 300;
 
-/// Deepest nesting of schemas that is read; deeper ones are an error.
+/// Deepest nesting of references that is followed; a deeper one is an error.
 const DEEPEST: usize = 100;
 
 /// Keys of a schema that are left out, since they say nothing to a model, or are no part of JSON Schema.

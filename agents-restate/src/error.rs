@@ -1,6 +1,7 @@
 use std::{error::Error, fmt};
 
-/// Error of a call to Restate: its address is no address, it cannot be reached, or it refuses the call.
+/// Error of a call to Restate: its address is no address, it cannot be reached, it refuses the call, or the store of
+/// the runs fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestateError(String);
 

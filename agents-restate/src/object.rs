@@ -14,8 +14,8 @@ pub(crate) const NAME: &str = "AgentRun";
 /// Name of the object's handler, which goes on with a run.
 pub(crate) const HANDLER: &str = "advance";
 
-/// Time for which a call of Restate waits for a run. After that time the run still goes on, and a later call finds out
-/// how the run went.
+/// Time for which a call of Restate waits until this process has room for the run, and then for the run. After that
+/// time the run still goes on, and a later call finds out how the run went.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Pause before the first new try of a run that could not go on: another process has the run, or the run's turn has not
@@ -30,7 +30,7 @@ struct AgentRun {
     /// Runs on which this process works. They go on if the connection to Restate breaks: the lease of a run says that
     /// it is this process's.
     under_way: TaskTracker,
-    /// Places for runs in this process: only so many are worked on at once.
+    /// Permits to work on a run: this process works on only so many at once.
     room: Arc<Semaphore>,
 }
 
@@ -41,7 +41,8 @@ enum Next {
     Event,
     /// After this time, unless an event of the run comes earlier.
     After(Duration),
-    /// Soon, since another process has the run, or the run's turn has not come.
+    /// Soon: another process has the run, the run's turn has not come, the run is still at work here, or it could not
+    /// go on because something failed.
     Soon,
 }
 
@@ -61,8 +62,8 @@ enum Next {
     )
 )]
 impl AgentRun {
-    /// Goes on with the run. `tries` is the number of calls in a row for which another process had the run, or the
-    /// run's turn had not come.
+    /// Goes on with the run. `tries` is the number of calls in a row after which the run was to be called for again
+    /// soon.
     #[handler]
     async fn advance(&self, ctx: ObjectContext<'_>, tries: u32) -> Result<(), HandlerError> {
         let run = ctx.key().to_owned();
@@ -124,7 +125,7 @@ fn next(advanced: Advanced) -> Next {
     }
 }
 
-/// Returns the time until the next call, which doubles with each try.
+/// Returns the time until the next call, which doubles with each try, up to ten seconds.
 fn pause(tries: u32) -> Duration {
     (SOON * 2_u32.saturating_pow(tries.min(10))).min(LATE)
 }

@@ -94,7 +94,7 @@ async fn send(restate: &Restate, delivery: &Delivery) -> DeliveryEnd {
     }
 }
 
-/// Calls Restate for all runs that are not over, and returns their number.
+/// Calls Restate for all runs that are neither over nor held, and returns their number.
 pub(crate) async fn wake_all(restate: &Restate, client: &Client) -> Result<u64, RestateError> {
     let failed = |error: RuntimeError| RestateError::new(error.to_string());
     let store = client.store().await.map_err(failed)?;

@@ -74,7 +74,7 @@ impl Restate {
     /// `http://restate.internal:9070`. Call this once, when workers run, and again when their address changes.
     ///
     /// # Errors
-    /// When Restate cannot be reached, or cannot reach the workers.
+    /// When `admin` is no address of the scheme `http`, or Restate cannot be reached or cannot reach the workers.
     pub async fn register(&self, admin: &str, workers: &str) -> Result<(), RestateError> {
         let admin = address(admin.to_owned())?;
         let body = serde_json::json!({ "uri": workers, "force": true });
@@ -91,8 +91,8 @@ impl Restate {
         self.send(run, None).await
     }
 
-    /// Lets all runs that are not over go on, and returns their number. Call this when Restate is used for the first
-    /// time with a store that has runs, and when Restate has lost its data.
+    /// Lets all runs go on that are neither over nor held, and returns their number. Call this when Restate is used for
+    /// the first time with a store that has runs, and when Restate has lost its data.
     ///
     /// # Errors
     /// When the store fails, Restate cannot be reached, or it has no workers.
@@ -100,7 +100,8 @@ impl Restate {
         relay::wake_all(self, client).await
     }
 
-    /// Sends the call by which Restate goes on with a run. Calls with the same id are one call.
+    /// Sends the call by which Restate goes on with a run. Calls with the same `id` are one call; without `id`, each
+    /// call is one of its own.
     pub(crate) async fn send(&self, run: &str, id: Option<String>) -> Result<(), RestateError> {
         let key = utf8_percent_encode(run, NON_ALPHANUMERIC);
         let url = format!(

@@ -7,9 +7,9 @@ use std::error::Error;
 
 /// Says who sends a request. The control room has no users of its own: an application knows them.
 ///
-/// [`router`](crate::router) takes an authenticator, and asks it about each page and each call, so it should be quick.
-/// A function `Fn(&Parts) -> Option<Principal>` is one. An authenticator that has to ask somewhere else implements the
-/// trait. The example `oidc` signs people in with an OpenID Connect provider.
+/// [`router`](crate::router) takes an authenticator, and asks it about each request, so it should be quick. A function
+/// `Fn(&Parts) -> Option<Principal>` is an authenticator. An authenticator that has to ask somewhere else implements
+/// the trait. The example `oidc` signs people in with an OpenID Connect provider.
 ///
 /// ```
 /// use agents_runtime::Principal;
@@ -56,15 +56,15 @@ pub trait Authenticator: Send + Sync + 'static {
     /// status 401, or is sent to the page to [sign in](Authenticator::sign_in).
     ///
     /// # Errors
-    /// When it cannot be found out now, as when the store of sessions is away. The request is answered with status 503,
-    /// and with the text of the error.
+    /// When it cannot be found out now who sends the request, for instance because the store of sessions is away. The
+    /// request is answered with status 503, and with the text of the error.
     async fn principal(
         &self,
         request: &Parts,
     ) -> Result<Option<Principal>, Box<dyn Error + Send + Sync>>;
 
     /// Returns the address where people sign in; by default, there is none. Whoever asks for a page and is not signed
-    /// in is redirected there. A request for JSON is refused with status 401 in any case.
+    /// in is redirected to the address. A request for JSON is refused with status 401 in any case.
     fn sign_in(&self) -> Option<String> {
         None
     }

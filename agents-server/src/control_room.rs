@@ -5,8 +5,8 @@ use agents_core::secret::Secrets;
 use agents_runtime::Client;
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-/// Settings of a control room, which [`serve`](crate::serve) opens, or [`router`](crate::router). Where it only shows
-/// the runs of a store, the client of the store is enough.
+/// Settings of a control room, which [`serve`](crate::serve) or [`router`](crate::router) opens. For a control room
+/// that only shows the runs of a store, the client of the store is enough.
 ///
 /// ```no_run
 /// use agents_control::ControlPlane;
@@ -40,8 +40,8 @@ impl ControlRoom {
         }
     }
 
-    /// Sets where secrets are looked up, so that the page of the tools says which ones are missing for whoever looks at it.
-    /// No page shows a secret.
+    /// Sets where secrets are looked up, so that the page of the tools says which ones are missing for whoever looks at
+    /// it. An operator, who belongs to no tenant, is not told. No page shows a secret.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
         self.secrets = Some(Arc::new(secrets));
@@ -56,7 +56,8 @@ impl ControlRoom {
     }
 
     /// Adds an agent, by its name, that everybody who is signed in may send messages to: see [JSON](crate#json). The
-    /// workers that have the agent may be other processes. Without this, nobody sends a message over the API.
+    /// workers that have the agent may be other processes. Without such an agent, nobody can send a message, neither
+    /// over the API nor on the page of the chat.
     #[must_use]
     pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.agents.insert(name.into());

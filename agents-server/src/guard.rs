@@ -17,7 +17,8 @@ use axum::{
 /// frames.
 const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Lets a request through if it comes from this site and from somebody who is signed in; refuses it otherwise.
+/// Lets a request through if somebody who is signed in sends it and, if it changes something, if it does not come from
+/// another site; refuses it otherwise.
 pub(crate) async fn guard(State(room): State<Room>, request: Request, next: Next) -> Response {
     let is_json = is_of_api(request.uri().path());
     let refused = |failure: Failure| match is_json {

@@ -33,20 +33,20 @@
 //! # }
 //! ```
 //!
-//! Every page works without JavaScript. With it, approvals and runs are live: they are loaded anew when the audit trail tells of
-//! something, whichever process has stored it. Models are loaded every 5 seconds, dead letters every 10, and costs every 30. What
-//! pages show is also [JSON](#json).
+//! Every page works without JavaScript. With it, approvals, runs and chats are live: they are loaded anew when the
+//! audit trail tells of something, whichever process has stored it. Models are loaded every 5 seconds, dead letters
+//! every 10, and costs every 30. What pages show is also [JSON](#json).
 //!
 //! # JSON
 //!
 //! | request | answer |
 //! |-|-|
-//! | `GET /api/approvals` | pending requests, the oldest first; `?status=`, `?run=`, `?after=ID`, `?limit=` |
+//! | `GET /api/approvals` | requests, the oldest first; `?status=`, which is `pending` by default, `?run=`, `?after=ID`, `?limit=` |
 //! | `GET /api/approvals/ID` | the request, with its exact arguments |
-//! | `POST /api/approvals/ID` | decides: `{"decision": "approve" \| "deny" \| "revise", "note", "arguments"}` |
+//! | `POST /api/approvals/ID` | decides: `{"decision": "approve" \| "deny" \| "revise", "note", "arguments"}`, or `{"decision": "answer", "answer"}` for a question |
 //! | `GET /api/runs` | runs, the newest first; `?status=`, `?agent=`, `?before=ID`, `?limit=` |
 //! | `GET /api/runs/ID` | the run; its answer and its events, too, for whoever may see the exact arguments of all calls |
-//! | `POST /api/runs/ID` | steers: `{"action": "pause" \| "release" \| "cancel"}` |
+//! | `POST /api/runs/ID` | steers: `{"action": "pause" \| "release" \| "cancel"}`, or `{"action": "say", "text"}` with an instruction to the agent |
 //! | `GET /api/runs/ID/text` | server-sent events: the answer as it is written, if the run is streamed |
 //! | `GET /api/runs/ID/executions` | what ran, with its state |
 //! | `POST /api/runs/ID/executions/ID` | settles a doubt, or asks for an undo: `{"action": "took_effect" \| "had_no_effect" \| "undo", "note"}` |
@@ -73,15 +73,15 @@
 //! | `GET /api/models` | purposes with their active profiles, circuits and budgets |
 //! | `GET /api/models/PURPOSE` | versions and changes of its profiles |
 //! | `POST /api/models/PURPOSE` | activates a version again: `{"action": "roll_back", "version", "replaces"}` |
-//! | `GET /api/costs` | sums of the log of usage; `?by=day\|agent\|purpose\|model\|tenant\|run`, `?since=DAY`, `?purpose=`, `?tenant=` |
+//! | `GET /api/costs` | sums of the log of usage; `?by=day\|agent\|purpose\|model\|tenant\|run`, `?since=DAY`, `?purpose=`, `?tenant=`, `?limit=` |
 //! | `GET /api/costs.csv` | the same with all rows, as CSV |
 //! | `GET /api/audit` | events of the audit trail; `?run=`, `?kind=`, `?by=`, `?tool=`, `?after=NUMBER`, `?limit=` |
 //! | `GET /api/audit.jsonl` | all such events, each as a line of JSON |
 //! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` or `?after=NUMBER` |
 //! | `GET /api/openapi.json` | the description of all of this |
 //!
-//! A conversation is one of the principal's tenant; the operator names the tenant with `?tenant=`. Whoever began it and
-//! whoever may see the contents of runs reads it and writes in it. Its events are:
+//! A conversation is one of the principal's tenant; the operator names the tenant with `?tenant=`. It can be read and
+//! written in by whoever began it, and by whoever may see the contents of runs. Its events are:
 //!
 //! | event | data |
 //! |-|-|
@@ -92,8 +92,8 @@
 //! | `held` | `{"run_id", "held"}`: the run cannot go on |
 //! | `end` | `{"run_id", "end", "answer", "partial", "error"}` |
 //!
-//! The events end after ten minutes. A reader comes back with `Last-Event-ID`, as an `EventSource` does, and it is checked
-//! again that it may read them.
+//! The events end after ten minutes. A reader comes back with `Last-Event-ID`, as an `EventSource` does. Then it is
+//! checked again whether the reader may read them.
 //!
 //! An error is `{"error": {"kind", "message"}}`:
 //!
@@ -103,10 +103,12 @@
 //! | 401 | nobody is signed in |
 //! | 403 | the principal may not do this |
 //! | 404 | there is no such thing for this principal |
-//! | 409 | the request was decided before, the letter was replayed before, the run is over or is not, or another profile was activated meanwhile |
+//! | 409 | the request was decided before, the letter was replayed before, the run is over, or is not over yet, or another profile was activated meanwhile |
 //! | 410 | the keys of the run are gone |
+//! | 413 | the body is too long |
 //! | 422 | a field does not fit |
-//! | 503 | the store cannot be reached |
+//! | 500 | the server has failed |
+//! | 503 | the store cannot be reached, or it cannot be found out who sends the request |
 //!
 //! # Security
 //!
@@ -115,8 +117,8 @@
 //! - Pages allow no scripts but their own, and cannot be framed. Text of models and tools is escaped; control characters
 //!   and marks that reverse the direction of text are shown by their numbers.
 //! - [`serve`] listens on this machine alone, and refuses requests that name another host.
-//! - What a principal may see and do is what the runtime's [`Roles`](agents_runtime::Roles) say, and is in the audit
-//!   trail.
+//! - The runtime's [`Roles`](agents_runtime::Roles) say what a principal may see and do. What a principal has done is
+//!   in the audit trail.
 
 mod api;
 mod auth;

@@ -10,7 +10,8 @@ use tokio::sync::broadcast;
 
 /// Time between two readings of the audit trail.
 pub(crate) const PAUSE: Duration = Duration::from_millis(250);
-/// Number of events that may wait for a slow reader. A reader that is further behind loses some, and is told so.
+/// Number of events that may wait for a slow reader. A reader that is further behind loses the oldest of them, and is
+/// told so.
 const BEHIND: usize = 1024;
 
 /// Number of events that are read from the store at once.
@@ -61,7 +62,7 @@ impl Live {
         Ok(tail.listen())
     }
 
-    /// Returns the number of the newest event of the audit trail; 0 for an empty one.
+    /// Returns the number of the newest event of the audit trail; 0 if the trail is empty.
     pub(crate) async fn newest(&self) -> Result<u64, RuntimeError> {
         let filter = AuditFilter {
             before: Some(u64::MAX),

@@ -4,7 +4,7 @@ use crate::{failure::Failure, room::Visitor};
 use axum::{extract, extract::FromRequestParts, http::request::Parts, response::Response};
 use serde::de::DeserializeOwned;
 
-/// Query of a request, read into a `T`. One that does not fit is a failure that names the field.
+/// Query of a request, read into a `T`. A query that does not fit is a failure that names the field.
 pub(crate) struct Query<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {

@@ -37,7 +37,8 @@ pub(crate) struct Visitor {
     pub(crate) token: String,
     /// Actions that the roles do not let the visitor take, each with the reason.
     refusals: BTreeMap<Action, String>,
-    /// Number of requests that wait for a decision, up to one more than [`MOST_COUNTED`]; 0 where nobody counts them.
+    /// Number of requests that wait for a decision, up to one more than [`MOST_COUNTED`]; 0 for a request for JSON, for
+    /// which they are not counted.
     pub(crate) pending: usize,
     /// Number of the newest event of the audit trail before the page is made, behind which the page hears of changes; `None`
     /// for JSON, or if the trail cannot be read.

@@ -17,7 +17,8 @@ use axum::{
 use std::{fmt, io, net::SocketAddr, sync::Arc};
 use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 
-/// Control room of this machine that listens at its address, and is not yet served. [`serve`] does both in one call.
+/// Control room of this machine that listens at its address, and is not yet served. [`serve`] opens and serves a
+/// control room in one call.
 ///
 /// ```no_run
 /// use agents_runtime::{Runtime, SqliteStore};

@@ -290,8 +290,8 @@ fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     named.unwrap_or(alone)
 }
 
-/// Returns the schema of an object that people fill in to answer a question. An answer that is no object is the field
-/// `answer` of it.
+/// Returns the schema of the object that people fill in to answer a question, and whether the answer is this object. If
+/// not, the answer is the field `answer` of the object.
 pub(crate) fn answer_schema(form: &AnswerForm) -> (Value, bool) {
     let schema = &form.schema;
     if schema["properties"].is_object() {
@@ -490,8 +490,8 @@ pub(crate) async fn vary(
     Ok(changed.by(&visitor.principal).await?.id().to_owned())
 }
 
-/// Takes an action of a visitor on an execution: it settles its doubt, or undoes it. Returns the run of the undo, if
-/// there is one.
+/// Takes an action of a visitor on an execution: settles its doubt, or asks for its undo. Returns the id of the run
+/// that undoes it, if there is one.
 pub(crate) async fn act(
     room: &Room,
     visitor: &Visitor,
@@ -526,7 +526,7 @@ pub(crate) async fn act(
 /// Words for the status that a visitor can give a cluster of failures.
 const VERDICTS: [&str; 3] = ["dismissed", "escalate", "wait"];
 
-/// Replays a dead letter. Returns the id of the run that goes on, if it is one.
+/// Replays a dead letter. Returns the id of the run that goes on, if the letter is a run that is held.
 pub(crate) async fn replay(
     room: &Room,
     visitor: &Visitor,
@@ -555,7 +555,7 @@ pub(crate) async fn triage(
         .await?)
 }
 
-/// Returns why an execution cannot be undone, as far as that is known without its tool.
+/// Returns why an execution cannot be undone, as far as that is known without its tool; `None` if it may be undone.
 pub(crate) fn not_undoable(execution: &ExecutionRecord) -> Option<&'static str> {
     use ExecutionState::{InDoubt, Undone};
     match execution {

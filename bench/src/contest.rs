@@ -76,8 +76,8 @@ impl Contest {
         }
     }
 
-    /// Returns the best figures of each contender, and prints them. The first contender is what the others are compared
-    /// with.
+    /// Returns the best figures of each contender, with the number of right answers of its worst round, and prints
+    /// them. They are printed in comparison with the first contender.
     pub fn best(&self, port: usize, work: &Work) -> Vec<Figures> {
         let _server = Server::start(&self.bins, port, work);
         let mut best: Vec<Figures> = Vec::new();
@@ -153,7 +153,8 @@ fn print(work: &Work, best: &[Figures]) {
     }
 }
 
-/// Returns the rows of a table: a contender each, with a cell for each workload, of which the number of runs is given.
+/// Returns the rows of a table: one for each contender, with a cell for each workload. A workload is given by its
+/// number of runs and its figures.
 pub fn rows(works: &[(usize, Vec<Figures>)], figure: fn(&Figures) -> f64) -> Vec<Row> {
     let cell = |(runs, all): &(usize, Vec<Figures>), name: &str| {
         let figures = all.iter().find(|figures| figures.name == name);

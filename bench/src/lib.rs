@@ -20,7 +20,7 @@ pub const QUESTION: &str = "What is 17 + 25?";
 /// The system prompt of every agent.
 pub const PROMPT: &str = "You are a math agent.";
 
-/// The key that the clients of OpenAI send; the server here wants none.
+/// The key that the clients of OpenAI send; the server of this package needs no key.
 pub const KEY: &str = "a-key";
 
 /// The work of a contender, which its program gets from the command line.

@@ -6,7 +6,8 @@ use agents_runtime::{AuditRecord, Head};
 use agents_store::{AuditFilter, PLATFORM};
 use std::path::Path;
 
-/// Prints the events of the audit trail. As a table it has no reasons, which may be long; `--json` has all.
+/// Prints the events of the audit trail. The table has no reasons, which may be long; with `--json`, the events have
+/// them.
 pub(crate) async fn audit(
     session: &Session,
     asked: &AuditArgs,

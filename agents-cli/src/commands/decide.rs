@@ -80,7 +80,7 @@ pub(crate) async fn answer(
     decide(session, std::slice::from_ref(&asked.id), &answer, out).await
 }
 
-/// Decides about each of the requests. One that cannot be decided does not keep the others from it.
+/// Decides about each of the requests. If one of them cannot be decided, the others are decided all the same.
 async fn decide(
     session: &Session,
     ids: &[String],

@@ -55,7 +55,8 @@ pub(crate) async fn write(
     out.line(wording::WHAT_IS_IN_THE_JOURNAL)
 }
 
-/// Writes a file that only its owner can read, as a journal is until somebody has looked at it.
+/// Writes a file. On Unix, a new file can be read by its owner alone, because nobody has looked yet at what the journal
+/// holds.
 fn create(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let mut how = OpenOptions::new();
     how.write(true);
@@ -75,7 +76,7 @@ fn create(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     })
 }
 
-/// Replaces texts in all facts, also in JSON text within JSON.
+/// Replaces texts in all facts, also in JSON text within JSON. A text that is in none of the facts is an error.
 fn replaced(entries: &[Entry], replace: &[(String, String)]) -> Result<Vec<Entry>, Failure> {
     let mut left: Vec<_> = replace.iter().map(|(old, _)| old).collect();
     let mut all = Vec::with_capacity(entries.len());

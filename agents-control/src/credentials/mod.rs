@@ -22,16 +22,18 @@ use uuid::Uuid;
 /// again or refreshed, also when the keys of runs are [rotated](agents_runtime::Client::rotate). A control plane takes them by
 /// [`ControlPlane::secrets`](crate::ControlPlane::secrets), and a run by its own `.secrets(..)`.
 ///
-/// A token of OAuth is refreshed a minute before it expires, or when it is asked for later. Of all processes with the same
-/// store, one does so. It takes a lease on the row, looks at the row again, asks the token server, and stores the new token.
-/// The others go on with the old token while it is valid, and wait for the new one after that. It is a lease, because a lock
-/// would be held while the network is waited for: in SQLite nobody could write, and in PostgreSQL a connection would be taken,
-/// which the server closes after half a minute. A lease ends by itself if its holder dies. So a refresh token that was replaced
-/// may be sent again: if the holder died before it could store the answer, if the answer was lost on its way, or if the store
-/// took no write until the lease had ended. Most servers then refuse it, and somebody has to sign in again.
+/// A token of OAuth is refreshed by the first request that needs it in the last minute before it expires, or later. Of
+/// all processes with the same store, one does so. It takes a lease on the row, looks at the row again, asks the token
+/// server, and stores the new token. The others go on with the old token while it is valid, and wait for the new one
+/// after that. It is a lease, because a lock would be held while the network is waited for: in SQLite nobody could
+/// write, and in PostgreSQL a connection would be taken, which the server closes after half a minute. A lease ends by
+/// itself if its holder dies. So a refresh token that was replaced may be sent again: if the holder died before it
+/// could store the answer, if the answer was lost on its way, or if the store took no write until the lease had ended.
+/// Most servers then refuse it, and somebody has to sign in again.
 ///
-/// If the token server fails, the stored token stays as it is, and the error names the credential. A process asks a server that
-/// fails once in five seconds at most, for each credential.
+/// If the token server fails, the stored token stays as it is, and requests send it while it is valid. After that, they
+/// fail with an error that names the credential. A process asks a server that fails once in five seconds at most, for
+/// each credential.
 ///
 /// ```
 /// use agents_control::{Bundle, ControlPlane, Credentials, SqliteStore};
@@ -81,8 +83,8 @@ impl Credentials {
         }
     }
 
-    /// Stores a credential, in the place of the one before. Credentials of the platform belong to the organisation with
-    /// the empty id.
+    /// Stores a credential, in the place of the one of the same owner and name. Credentials of the platform belong to
+    /// the organisation with the empty id.
     ///
     /// # Errors
     /// When the owner is a user, when the keyring fails, or when the store fails.
@@ -98,7 +100,7 @@ impl Credentials {
         Ok(self.shared.store.put_credential(&key, &sealed).await?)
     }
 
-    /// Removes a credential. Returns `true` if it was there. It is sent with no further request.
+    /// Removes a credential, so that no further request sends it. Returns `true` if the store had it.
     ///
     /// # Errors
     /// When the owner is a user, or when the store fails.
@@ -124,7 +126,8 @@ impl Secrets for Credentials {
     }
 }
 
-/// Returns the key under which a credential of this owner is stored; `None` for a user, who cannot own one.
+/// Returns the key under which a credential of this owner is stored; `None` for a user, who cannot own a credential
+/// here.
 fn key_of(owner: &SecretOwner, name: &str) -> Option<CredentialKey> {
     let (org_id, domain_id) = match owner {
         SecretOwner::Org { org_id } => (org_id.clone(), String::new()),

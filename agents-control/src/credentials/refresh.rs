@@ -50,7 +50,8 @@ enum Seen {
     Stale(Bundle, String),
 }
 
-/// Returns the value to send for a credential; `None` if there is none. `Err` says why it is not known.
+/// Returns the value to send for a credential; `None` if the store has no such credential. `Err` says why the value is
+/// not known.
 pub(super) async fn current(
     shared: &Arc<Shared>,
     key: CredentialKey,
@@ -86,8 +87,8 @@ impl Shared {
         })
     }
 
-    /// Refreshes the token of a credential, and returns the credential's value. If somebody else has refreshed the
-    /// token, this is not needed.
+    /// Refreshes the token of a credential, unless somebody else has done so, and returns the credential's value;
+    /// `None` if the credential was removed.
     async fn refreshed(&self, key: &CredentialKey) -> Result<Option<SecretString>, String> {
         let slot = self.slots.of(key);
         let mut slot = slot.lock().await;
@@ -164,9 +165,9 @@ impl Shared {
         }
     }
 
-    /// Stores new tokens in place of those of a version, with this many tries at most. If the store fails, this process
-    /// keeps the tokens, and stores them with the next request. Returns `false` if the credential was changed or
-    /// removed in the meantime: then the tokens are of no use.
+    /// Stores new tokens in place of those of the version `before`, with at most `writes` tries. If the store fails,
+    /// this process keeps the tokens, and stores them with the next request. Returns `false` if the credential was
+    /// changed or removed in the meantime: then the tokens are of no use.
     async fn store_next(
         &self,
         key: &CredentialKey,
@@ -219,7 +220,8 @@ impl Slots {
 }
 
 impl Slot {
-    /// Returns the reason why the token of this version could not be refreshed a moment ago; `None` if nothing failed.
+    /// Returns the reason why the token of this version could not be refreshed in the last five seconds; `None` if no
+    /// refresh of it has failed in that time.
     fn failure_of(&self, version: &str) -> Option<&str> {
         let (of, at, why) = self.failed.as_ref()?;
         (of == version && at.elapsed() < PAUSE).then_some(why)

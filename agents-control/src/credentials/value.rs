@@ -3,7 +3,7 @@ use agents_http::Bundle;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Credential of an organisation or a workspace: a key that never changes, or a token of OAuth that is refreshed.
+/// Credential of an organisation or a workspace: a key, or a token of OAuth that is refreshed.
 ///
 /// ```
 /// use agents_control::{Bundle, CredentialValue};
@@ -14,7 +14,7 @@ use std::fmt;
 /// ```
 #[derive(Clone)]
 pub enum CredentialValue {
-    /// Key that never changes, such as an API key.
+    /// Key that is sent as it is and never refreshed, such as an API key.
     Key(SecretString),
     /// Access token, with what is needed to refresh it.
     Token(Bundle),

@@ -29,8 +29,8 @@ pub(super) struct Holding {
 }
 
 impl Call<'_> {
-    /// Holds the largest cost of a request that is about to be sent. With it, the store has the intent to send the
-    /// request. `circuit` is the name of the circuit that the request goes through.
+    /// Holds the largest cost of a request that is about to be sent, so that the log of usage has a row before the
+    /// request is sent. `circuit` is the name of the circuit that the request goes through.
     pub(super) async fn hold(
         &mut self,
         to: &Candidate,
@@ -98,7 +98,8 @@ impl Call<'_> {
     }
 
     /// Returns the largest cost that the request can have at a model, from its number of bytes. Returns `None` if the
-    /// model has no price, or the length of the reply no bound. Under a cap, the length of the reply always has one.
+    /// model has no price, or the length of the reply no bound. Under a cap, the length of the reply always has a
+    /// bound.
     fn largest(&self, to: &Candidate) -> Option<u64> {
         let output = u64::from(self.profile.max_tokens()?);
         let input = *self.bytes.get_or_init(|| bytes(&self.request));

@@ -31,8 +31,8 @@ const IDLE: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Answer {
-    /// Reply, or the error of the last model that was asked. That error also names the failures of the models before
-    /// it.
+    /// Reply, or the error of the model that was tried last. That error also names the failures of the models before
+    /// it. Without an active profile, it is the error that says so.
     pub result: Result<Reply, ModelError>,
     /// Requests that were sent for this answer, in order: several if models failed.
     pub sends: Vec<Sent>,
@@ -44,11 +44,12 @@ pub struct Answer {
 pub struct Sent {
     /// Model that the request was sent to.
     pub to: Candidate,
-    /// Time from the request to the end of the reply.
+    /// Time from the request to the end of the reply, or to the error.
     pub took: Duration,
     /// Error of the request; `None` if the model has replied.
     pub error: Option<ModelError>,
-    /// Cost of the request; `None` if the model's price is not known.
+    /// Cost of the request. If the cost is not known, it is the amount that was held for the request; `None` if no
+    /// amount was held, for instance because the model has no price.
     pub cost: Option<Cost>,
 }
 
@@ -60,7 +61,7 @@ struct Call<'a> {
     request: Request<'a>,
     streamed: &'a Streamed,
     sends: Vec<Sent>,
-    /// Is `true` if the call has been counted for the rate limit, so that a second request for it is not.
+    /// Is `true` if the call has been counted for the rate limit, so that a repetition of its request is not counted.
     is_counted: bool,
     /// Number of bytes of the request, computed when it is needed.
     bytes: OnceLock<u64>,
@@ -230,8 +231,8 @@ impl Call<'_> {
     }
 }
 
-/// Tells the circuit of a model how a request to it ended. One that the client has not sent says nothing about the
-/// model.
+/// Tells the circuit of a model how a request to it ended. A request that the client has not sent says nothing about
+/// the model.
 async fn judge(permit: Permit, error: &ModelError) {
     match verdict::has_failed(error) {
         Some(true) => permit.failed().await,

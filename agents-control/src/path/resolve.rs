@@ -16,12 +16,11 @@ use agents_core::{
 };
 use std::sync::Arc;
 
-/// Largest number of tokens of a reply under a cap, if the profile sets none: without one, the cost would have no
-/// bound.
+/// Largest number of tokens of a reply under a cap, if the profile sets none: without it, the cost would have no bound.
 const MAX_TOKENS: u32 = 8_192;
 
-/// Returns the profile that is active for a purpose in a scope. If the store cannot be asked, or one of its profiles cannot
-/// be read, no model is asked.
+/// Returns the profile that is active for a purpose in a scope. A degraded run gets the profile of the purpose that its
+/// policy upgrades to. If the store cannot be asked, or one of its profiles cannot be read, no model is asked.
 pub(super) async fn profile(
     plane: &Plane,
     purpose: &PurposeKey,

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-/// Record of whether a part of the present reply was streamed to the caller. If so, the request is not sent again.
+/// Record of whether a part of the present reply was streamed to the caller. If the reply then breaks off, the next
+/// model of the profile is asked and not the same one again, unless it is the last.
 #[derive(Default)]
 pub(super) struct Streamed(AtomicBool);
 

@@ -7,7 +7,8 @@ use agents_store::Settlement;
 use std::time::Duration;
 
 impl Call<'_> {
-    /// Ends the hold of a request with what became of the request. Returns its cost; `None` if it is not known.
+    /// Ends the hold of a request with what became of the request. Returns its cost, or the amount that was held if the
+    /// cost is not known; `None` if nothing was held either.
     pub(super) async fn settle(
         &self,
         holding: Holding,

@@ -5,7 +5,7 @@ use crate::Candidate;
 use agents_store::Settlement;
 use tracing::{Span, field::Empty, info_span};
 
-/// Word for the end of a request that was cut off, in spans.
+/// Word for the end of a request that was cut off, in spans and in the log of usage.
 pub(super) const CUT_OFF: &str = "cut_off";
 
 impl Call<'_> {

@@ -7,8 +7,9 @@ use crate::{ControlError, ControlErrorKind, wording};
 pub(crate) const MOST: usize = 8;
 
 impl ModelProfile {
-    /// Checks that the profile names its organisation and its models, that its chain is bounded and without circles, and
-    /// that its limits permit something.
+    /// Checks that the profile names its organisation and its models, that its chain is bounded, without circles and
+    /// with permitted providers only, that its limits permit something, and that an override sets nothing that is for
+    /// the global profile.
     pub(crate) fn check(&self) -> Result<(), ControlError> {
         match self.defect() {
             None => Ok(()),

@@ -11,7 +11,7 @@ use agents_core::{PurposeKey, run::Cost};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Tier that a profile applies to. The nearest tier of a scope applies.
+/// Tier that a profile applies to. In a scope, the profile of the nearest tier applies: workspace, organisation, all.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
@@ -66,9 +66,9 @@ impl Tier {
 pub enum OverrideClass {
     /// The global profile of the purpose applies to all: no organisation or workspace may override it.
     Locked,
-    /// Organisations and workspaces may override it, with models of the global profile and models that it approves.
+    /// Organisations and workspaces may override the global profile, with models that it names or approves.
     OperatorAllowed,
-    /// Organisations and workspaces may override it, with any model.
+    /// Organisations and workspaces may override the global profile, with any model.
     Open,
 }
 
@@ -117,7 +117,7 @@ impl Candidate {
 /// Limit on how often models are asked: a bucket that holds `calls` calls, and that fills up evenly within the time `per_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RateLimit {
-    /// Number of calls that the bucket of the rate limit holds.
+    /// Number of calls that the bucket of the rate limit holds when it is full.
     pub calls: u32,
     /// Time in which an empty bucket fills up, in milliseconds.
     pub per_ms: u64,
@@ -182,17 +182,19 @@ pub struct ModelProfile {
     pub provider: String,
     /// Name of the first model that is asked, as the provider knows it.
     pub model: String,
-    /// Right to override the profile, if it is a global one; that of the [purpose](OverrideClass::of) if there is none.
+    /// Right to override this global profile; `None` for the class of its [purpose](OverrideClass::of). The profile of
+    /// an organisation or a workspace has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub override_class: Option<OverrideClass>,
-    /// Models that organisations and workspaces may choose besides the models of this global profile. The list counts
-    /// only for the class [`OverrideClass::OperatorAllowed`].
+    /// Models that organisations and workspaces may choose besides the models of this global profile. The list applies
+    /// only under the class [`OverrideClass::OperatorAllowed`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<Candidate>,
     /// Owner of the credential that is sent with requests to the profile's models.
     #[serde(default)]
     pub credential_source: CredentialSource,
-    /// Name of the credential with which the model is asked; `None` for that of the tier above.
+    /// Name of the credential with which the model is asked; `None` for the credential of the tier above, if that is
+    /// for the same provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_ref: Option<String>,
     /// Name of a variant of the profile; reserved for later versions, and `None` until then.
@@ -222,13 +224,14 @@ pub struct ModelProfile {
     pub degradation: Option<Degradation>,
 }
 
-/// Policy for answers that no repair could make fit. After `failures` of them in a row, the run goes on with the models
-/// of another purpose. These are mostly more capable. Other runs keep their models.
+/// Policy for answers that do not fit: no repair could mend them, or the model declined to give them. After `failures`
+/// of them in a row, the run goes on with the models of another purpose. These are mostly more capable. Other runs keep
+/// their models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Degradation {
-    /// Number of answers in a row, in one run, that no repair could make fit.
+    /// Number of answers in a row, in one run, that have to be unfit before the run changes its models.
     pub failures: u32,
-    /// Time within which the failed answers have to come, in milliseconds.
+    /// Time within which the unfit answers have to come, in milliseconds.
     pub within_ms: u64,
     /// Purpose whose models the run asks from then on, instead of those of its own purpose.
     pub upgrade_to: PurposeKey,
@@ -279,15 +282,16 @@ impl ModelProfile {
         Self::new(Tier::Domain { org_id, domain_id }, purpose)
     }
 
-    /// Sets the model that answers. A profile without one is refused when it is activated.
+    /// Sets the model that is asked first. A profile without a model is refused when it is activated.
     #[must_use]
     pub fn model(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
         (self.provider, self.model) = (provider.into(), model.into());
         self
     }
 
-    /// Adds a model that is asked if all models before it have failed; at most seven can be added. It is served by the
-    /// profile's provider, unless the profile goes [`across_providers`](Self::across_providers).
+    /// Adds a model that is asked if all models before it have failed. It is served by the profile's provider, unless
+    /// the profile goes [`across_providers`](Self::across_providers). A profile with more than seven fallbacks is
+    /// refused when it is activated.
     #[must_use]
     pub fn fallback(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
         self.fallbacks.push(Candidate::new(provider, model));
@@ -302,15 +306,15 @@ impl ModelProfile {
         self
     }
 
-    /// Sets who may override the global profile; by default, that depends on its [purpose](OverrideClass::of).
+    /// Sets who may override this global profile; by default, that depends on its [purpose](OverrideClass::of).
     #[must_use]
     pub fn override_class(mut self, class: OverrideClass) -> Self {
         self.override_class = Some(class);
         self
     }
 
-    /// Adds a model that organisations and workspaces may choose besides the models of this global profile. It counts
-    /// only for the class [`OverrideClass::OperatorAllowed`].
+    /// Adds a model that organisations and workspaces may choose besides the models of this global profile. It applies
+    /// only under the class [`OverrideClass::OperatorAllowed`].
     #[must_use]
     pub fn approve(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
         self.approved.push(Candidate::new(provider, model));
@@ -332,7 +336,7 @@ impl ModelProfile {
     }
 
     /// Sets how many calls there may be in a time, for each organisation, workspace and purpose: see [`per_minute`] and
-    /// [`per_second`]. By default, the limit of the tier above applies; there is none above the global tier.
+    /// [`per_second`]. By default, the limit of the tier above applies, and a global profile has no limit.
     #[must_use]
     pub fn rate(mut self, limit: RateLimit) -> Self {
         self.rate_limit = Some(limit);
@@ -340,7 +344,7 @@ impl ModelProfile {
     }
 
     /// Sets how much may be spent in a day, for each organisation, workspace and purpose: see [`usd`]. Days are counted
-    /// in UTC. By default, the cap of the tier above applies; there is none above the global tier.
+    /// in UTC. By default, the cap of the tier above applies, and a global profile has no cap.
     #[must_use]
     pub fn daily_cap(mut self, amount: Cost) -> Self {
         self.daily_cap_nanos = Some(amount.nanos());
@@ -355,8 +359,8 @@ impl ModelProfile {
         self
     }
 
-    /// Has a run go on with the models of another purpose, after so many answers in a row, within a time, that no
-    /// repair could mend. By default, the policy of the tier above applies, if there is one.
+    /// Has a run go on with the models of the purpose `to`, after `failures` answers in a row, within a time, that do
+    /// not fit (see [`Degradation`]). By default, the policy of the tier above applies, if there is one.
     #[must_use]
     pub fn upgrade_after(mut self, failures: u32, within: Duration, to: PurposeKey) -> Self {
         self.degradation = Some(Degradation {

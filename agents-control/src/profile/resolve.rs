@@ -32,7 +32,7 @@ impl ActiveProfiles {
         }
     }
 
-    /// Returns the active global profile of a purpose; `None` if there is none.
+    /// Returns the active global profile of a purpose; `None` if the purpose has none.
     pub fn global(&self, purpose: &PurposeKey) -> Option<&ModelProfile> {
         let found = self.0.get(purpose)?.get(&Tier::Global)?;
         Some(&found.profile)
@@ -53,20 +53,21 @@ pub struct ResolvedProfile {
     pub chain: Vec<Candidate>,
     /// Owner of the credential that is sent with requests to these models.
     pub credential_source: CredentialSource,
-    /// Name of the credential; `None` if the models are asked without one.
+    /// Name of the credential; `None` if the models are asked without a credential.
     pub credential_ref: Option<String>,
     /// Limit on how often models are asked; `None` for no limit.
     pub rate_limit: Option<RateLimit>,
     /// Billionths of a dollar that may be spent in a day, in UTC; `None` for no cap.
     pub daily_cap_nanos: Option<u64>,
-    /// Largest number of tokens of a reply; `None` if no tier says any. A request under a cap then asks for 8,192 at
-    /// most.
+    /// Largest number of tokens of a reply; `None` if no tier sets a number. A request under a cap then asks for 8,192
+    /// at most.
     pub max_output_tokens: Option<u32>,
     /// Condition under which a run goes on with the models of another purpose; `None` if it never does.
     pub degradation: Option<Degradation>,
 }
 
-/// Returns the profile that is active for a workspace of an organisation and a purpose, or `None` if there is none.
+/// Returns the profile that is active for a workspace of an organisation and a purpose, or `None` if no profile
+/// applies. Without `domain_id`, it is the profile for the organisation.
 ///
 /// The profile of the workspace comes before that of the organisation, and both before the global one. The class of the
 /// global profile decides whether an override applies: see [`OverrideClass`]. Limits that an override does not set are

@@ -98,7 +98,8 @@ impl Connection {
         self.service.is_closed() || self.service.peer().is_transport_closed()
     }
 
-    /// Returns the tools of the server. They are read again only if the server has changed them.
+    /// Returns the tools of the server. They are read again only if the server has said that its tools or its resources
+    /// have changed.
     pub(super) async fn listing(&self) -> Result<Arc<Listing>, McpError> {
         let mut known = self.listing.lock().await;
         if self.service.service().takes_change() {
@@ -169,7 +170,8 @@ impl Connection {
         offers::messages(&written).map_err(|why| wording::unreadable(&self.name, &why))
     }
 
-    /// Waits for the server's answer, for as long as a call of a tool may take.
+    /// Waits for the server's answer, for as long as a call of a tool may take; without a timeout for calls, for as
+    /// long as the server may take to start.
     async fn within<T>(
         &self,
         asked: impl Future<Output = Result<T, ServiceError>>,
@@ -208,8 +210,8 @@ impl Connection {
         self.answered(error).unwrap_or_else(|| self.lost(error))
     }
 
-    /// Returns the error by which the server itself has answered a call. The result is `None` if nobody knows whether
-    /// the call took effect.
+    /// Returns the error by which the server itself has answered a request. The result is `None` if nobody knows
+    /// whether the request took effect.
     fn answered(&self, error: &ServiceError) -> Option<McpError> {
         match error {
             ServiceError::McpError(said) => {
@@ -245,13 +247,13 @@ pub(super) enum Failure {
     /// The server, or a proxy in front of it, has answered with this error. The call had no effect, unless the error
     /// says that it had.
     Answered(McpError),
-    /// The connection to the server was lost during the call: nobody knows whether it took effect.
+    /// The connection to the server was lost during the call: nobody knows whether the call took effect.
     Lost(McpError),
 }
 
 impl Failure {
-    /// Returns the failure as the cause with which the call ends. If the server was lost, a tool that writes is left in
-    /// doubt.
+    /// Returns the failure as the cause with which the call ends. If the server was lost, the effect of a call of a
+    /// tool that writes is in doubt.
     pub(super) fn cause(self, writes: bool) -> Cause {
         match self {
             Failure::Lost(error) if writes => Cause::interrupted(error.to_string()),

@@ -68,9 +68,9 @@ pub(super) struct Url {
 
 /// Describes a server that is a child process, which speaks on its standard input and output.
 ///
-/// The process is started when its tools are needed, and ends with its runtime. It inherits no environment but what a
-/// program needs to run, such as `PATH` and `HOME`; see [`Server::env`] and [`Server::inherit_env`]. What it writes to its
-/// standard error goes to `tracing`.
+/// The process is started when its tools are needed. It ends with the runtime in which it was started, or when the
+/// connection is closed. It inherits no environment but what a program needs to run, such as `PATH` and `HOME`; see
+/// [`Server::env`] and [`Server::inherit_env`]. What it writes to its standard error goes to `tracing`.
 pub fn stdio<A: Into<String>>(
     program: impl Into<String>,
     args: impl IntoIterator<Item = A>,
@@ -193,8 +193,8 @@ impl Server {
     /// Trusts the server's hints about its tools: that a tool only reads, may be repeated, or stays within the
     /// organisation.
     ///
-    /// By default, every tool of a server counts as one that writes outside of the organisation. So its calls need approval,
-    /// and a hint can only make that stricter.
+    /// By default, every tool of a server counts as one that writes outside of the organisation, unless it is declared
+    /// with [`reads`](Server::reads). So its calls need approval, and a hint can only make that stricter.
     pub fn trust_hints(mut self) -> Self {
         self.trusts_hints = true;
         self
@@ -207,11 +207,11 @@ impl Server {
         self
     }
 
-    /// Admits the tool of this name only with this digest of its description and its schema. [`ListedTool::digest`] is
-    /// what to write here.
+    /// Admits the tool of this name, as models know it, only with this digest of its description and its schema.
+    /// [`ListedTool::digest`] is what to write here.
     ///
-    /// A tool without a pin is admitted as the process sees it first. In either case, a tool that the server changes
-    /// afterwards is not offered and not called until it is [admitted](super::Mcp::admit).
+    /// A tool without a pin is admitted as it is first listed for a scope. In either case, a tool that the server
+    /// changes afterwards is not offered and not called until it is [admitted](super::Mcp::admit).
     ///
     /// [`ListedTool::digest`]: super::ListedTool::digest
     ///
@@ -228,8 +228,9 @@ impl Server {
         self
     }
 
-    /// Offers the resources whose URIs match the pattern as knowledge: each is a tool without arguments, which reads it. The
-    /// names of these tools begin with that of the server and `read`, such as `github_read_guide`.
+    /// Offers the resources whose URIs match the pattern as knowledge: each resource becomes a tool without arguments,
+    /// which reads the resource. The names of these tools begin with that of the server and `read`, such as
+    /// `github_read_guide`.
     ///
     /// By default no resource is offered. Only resources in the server's list are offered, and no templates.
     ///
@@ -246,8 +247,8 @@ impl Server {
 
     /// Sets who answers when the server asks a person something during a call (MCP calls that elicitation).
     ///
-    /// By default every question is declined. Values that the answer leaves out get the server's defaults, and an answer that
-    /// does not follow the schema is not sent.
+    /// By default every question is declined. Values that the answer leaves out get the server's defaults. An answer
+    /// that does not follow the schema is not sent.
     ///
     /// ```
     /// use agents_mcp::{self as mcp, Answer, Question};
@@ -271,10 +272,10 @@ impl Server {
 
     /// Lends the server a model, up to a number of tokens that its requests read and write in all (MCP calls that sampling).
     ///
-    /// By default a server that asks for a model is refused. The request of the server is sent as it is: what it says goes to
-    /// the provider of the model. A request that begins within the bound is answered whole. The tokens belong to no run: they
-    /// are in no outcome. They are counted for each scope for as long as there is the `Mcp`, and together for scopes whose
-    /// descriptions are clones of one.
+    /// By default a server that asks for a model is refused. The messages of the server's request are sent as they are:
+    /// what they say goes to the provider of the model. A request that begins within the bound is answered whole. The
+    /// tokens belong to no run: they are in no outcome. They are counted for each scope, as long as the `Mcp` exists.
+    /// Scopes whose descriptions are clones of one description share a count.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -294,19 +295,22 @@ impl Server {
         self
     }
 
-    /// Sets the time within which the server has to start and to list its tools; 30 seconds by default.
+    /// Sets the time that the server may take to start, and the time that it may then take to list its tools; each is
+    /// 30 seconds by default.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// Sets the size of the largest message that is read from the server; 4 MiB by default. A larger message is dropped.
+    /// Sets the size of the largest message that is read from the server; 4 MiB by default. A larger message is not
+    /// taken: the request that it answers fails, or waits for its timeout.
     pub fn max_message_bytes(mut self, bytes: usize) -> Self {
         self.max_message_bytes = bytes;
         self
     }
 
-    /// Sets the largest number of tools that the server may list; 256 by default.
+    /// Sets the largest number of tools that the server may list, and of resources and of prompts; each is 256 by
+    /// default. A list with more is an error.
     pub fn max_tools(mut self, count: usize) -> Self {
         self.max_tools = count;
         self

@@ -14,7 +14,8 @@ pub(super) fn of(tool: &RemoteTool) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes a value as JSON with its keys in order. Values that come from JSON are not deep, so that the recursion ends.
+/// Writes a value as JSON with its keys in order. Values that were read from JSON are not nested deeply, so the
+/// recursion is bounded.
 fn write(value: &Value, text: &mut String) {
     match value {
         Value::Object(members) => {

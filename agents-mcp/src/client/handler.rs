@@ -30,7 +30,7 @@ pub(super) struct Handler {
     server: Arc<str>,
     asks: Option<Asks>,
     lent: Option<lent::Lent>,
-    /// Is `true` if the server has said that its list of tools has changed since it was read.
+    /// Is `true` if the server has said that its list of tools or of resources has changed since it was read.
     is_stale: Arc<AtomicBool>,
 }
 
@@ -44,8 +44,8 @@ impl Handler {
         }
     }
 
-    /// Returns `true` if the list of tools has changed since it was read, and resets that: the caller reads the list
-    /// again.
+    /// Returns `true` if the list of tools or of resources has changed since it was read, and resets that: the caller
+    /// reads the list again.
     pub(super) fn takes_change(&self) -> bool {
         self.is_stale.swap(false, SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Resources of a server as knowledge: each resource is a tool without arguments, which reads it.
+//! Resources of a server as knowledge: each resource is read by a tool without arguments.
 
 use super::{
     ListedResource, names,

@@ -24,7 +24,8 @@ use tokio::{
     time::Instant,
 };
 
-/// Wait after the first failed connection; it doubles with each further one.
+/// Unit of the waits before a further try to connect. There is no wait after the first failed connection, twice this
+/// time after the second in a row, and twice as long after each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 
 /// Longest wait before a further try to connect.
@@ -48,10 +49,11 @@ pub(super) struct Link {
 #[derive(Default)]
 struct State {
     connection: Option<Arc<Connection>>,
-    /// Time at which the connection was made, and the runtime in which it was; `None` without a connection.
+    /// Time at which the connection was made, and the runtime in which it was made; `None` without a connection.
     since: Option<(Instant, runtime::Id)>,
     failures: u32,
-    /// Time before which no connection is tried, and the error of the last try; `None` if the next may come at once.
+    /// Time before which no connection is tried, and the error of the last try; `None` if the next try may come at
+    /// once.
     rest: Option<(Instant, McpError)>,
 }
 
@@ -82,8 +84,8 @@ impl Link {
         }
     }
 
-    /// Returns the connection to the server, which is made if there is none. If the server demands authorization, a
-    /// person is brought to its authorization server first, where the description says how.
+    /// Returns the connection to the server, which is made if there is none. If the server demands authorization, and
+    /// the description says how a person is brought to the authorization server, that is done first.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, McpError> {
         match self.connect().await {
             Err(error) if self.authorize(&error).await? => self.connect().await,
@@ -131,7 +133,7 @@ impl Link {
         authorization.ok_or_else(|| wording::no_oauth(&self.name))
     }
 
-    /// Closes the connection, so that the next one uses the tokens that are valid by then.
+    /// Closes the connection, so that the next connection uses the tokens that are valid by then.
     #[cfg(feature = "auth")]
     pub(super) async fn forget(&self) {
         let mut state = self.state.lock().await;
@@ -201,7 +203,7 @@ impl Link {
     }
 
     /// Returns the tools that agents may be offered: those that have not changed since they were admitted. A tool that
-    /// is seen for the first time is admitted.
+    /// this link sees for the first time is admitted.
     pub(super) async fn offered(&self) -> Result<Vec<RemoteTool>, McpError> {
         let listing = self.listing().await?;
         let mut admitted = self.admitted();

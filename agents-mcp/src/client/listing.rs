@@ -86,7 +86,8 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// Reads the whole list of the server's tools, page by page. A tool that models could not use is left out, with a warning.
+/// Reads the whole list of the server's tools, page by page. A tool is left out, with a warning, if it is too large, if
+/// its name for models is taken, or if it claims to read a resource.
 pub(super) async fn read(
     peer: &Peer<RoleClient>,
     server: &Server,

@@ -60,8 +60,8 @@ fn without_common(text: &str) -> String {
     }
 }
 
-/// Returns the name by which models know a tool of this server: `own` is its name there. A name that already begins
-/// with that of the server stays.
+/// Returns the name by which models know a tool of this server: `own` is the tool's name at the server. A name that
+/// already begins with that of the server stays. A name is cut after 64 characters.
 pub(super) fn of_tool(server: &str, own: &str) -> String {
     let own = written(own);
     let prefix = format!("{server}_");

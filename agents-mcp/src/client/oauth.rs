@@ -62,7 +62,7 @@ pub type TokenError = Box<dyn Error + Send + Sync>;
 /// ```
 #[async_trait]
 pub trait TokenStore: Send + Sync + 'static {
-    /// Returns the text that was saved last for this server and this scope; `None` if there is none. `server` is a URL.
+    /// Returns the text that was saved last for this server and this scope; `None` if none is saved. `server` is a URL.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -85,7 +85,7 @@ pub trait TokenStore: Send + Sync + 'static {
 ///
 /// The rest is discovered: the server names its authorization server, which names its addresses. If no client is
 /// [given](OAuth::client), this client presents [its URL](OAuth::client_metadata_url) where the authorization server
-/// reads such documents, and registers otherwise. Tokens are refreshed when they expire.
+/// reads such documents. Otherwise it registers. Tokens are refreshed when they expire.
 ///
 /// ```
 /// use agents_mcp::{self as mcp, Mcp, OAuth};
@@ -165,11 +165,12 @@ impl OAuth {
         self
     }
 
-    /// Sets how a person is brought to an address while an agent waits: the function gets the address, and returns the one
-    /// that the person was led back to, with its query. For a program at a terminal, which prints the address and listens.
+    /// Sets how a person is brought to an address while an agent waits, for a program at a terminal: it prints the
+    /// address and listens. The function gets the address, and returns the address to which the person was led back,
+    /// with its query.
     ///
-    /// Without it, an agent that needs the server fails, and the application brings the person there: see
-    /// [`Mcp::authorization_url`](super::Mcp::authorization_url).
+    /// Without this function, an agent that needs the server fails, and the application brings the person to the
+    /// authorization server: see [`Mcp::authorization_url`](super::Mcp::authorization_url).
     pub fn visits<F, Fut, E>(mut self, visit: F) -> Self
     where
         F: Fn(String) -> Fut + Send + Sync + 'static,
@@ -245,8 +246,8 @@ struct State {
 }
 
 impl Authorization {
-    /// Creates the authorization of this client at the server of this name and URL. Without a store of its own, its
-    /// tokens are in `tokens`.
+    /// Creates the authorization of this client at the server of this name and URL. If `oauth` names no store, the
+    /// tokens are kept in `tokens`.
     pub(super) fn new(
         server: &str,
         url: &str,
@@ -329,8 +330,8 @@ impl Authorization {
         Ok(true)
     }
 
-    /// Begins an authorization: discovers the authorization server, registers this client if it is not registered, and
-    /// returns the address for the person.
+    /// Begins an authorization: discovers the authorization server, registers this client unless its id is set or the
+    /// authorization server reads its document, and returns the address for the person.
     pub(super) async fn begin(&self) -> Result<String, McpError> {
         let mut state = self.state.lock().await;
         let challenge = state.challenge.clone();
@@ -390,7 +391,8 @@ impl Authorization {
         Ok(())
     }
 
-    /// Returns the OAuth scopes to ask for: those that were granted before, and those that the server now needs.
+    /// Returns the OAuth scopes to ask for: those of the settings, otherwise those that the server needs. If the
+    /// granted scopes did not suffice, they are asked for as well.
     async fn wanted(&self, manager: &AuthorizationManager, challenge: Option<&str>) -> Vec<String> {
         if !self.oauth.scopes.is_empty() {
             return self.oauth.scopes.clone();

@@ -24,8 +24,9 @@ pub(super) enum Output {
     },
 }
 
-/// Returns the output of a call: its structured content if it has any, else its text, and its images and files. If the tool
-/// declares a schema for its output, the output is the structured content alone.
+/// Returns the output of a call: its structured content, or else its text. If the call has images or files, the output
+/// has them, the text and the structured content. If the tool declares a schema for its output and sends structured
+/// content, the output is that alone.
 ///
 /// # Errors
 /// When the server says that the call has failed, or sends a part that cannot be read.

@@ -16,15 +16,15 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-/// Number of scopes for which an [`Mcp`] keeps connections. With more, the ones that were not used for the longest time
-/// are closed.
+/// Number of scopes for which an [`Mcp`] keeps connections. With more, the connections that were not used for the
+/// longest time are closed, and which tools were admitted for their scopes is forgotten.
 const MOST_LINKS: usize = 64;
 
 /// Tools of an MCP server, for agents: `tools = [Search, ..GITHUB]`.
 ///
-/// The server is connected when an agent with its tools begins its work, once for each scope that runs work for: a
-/// connection has one identity. The connection serves all runs of the scope, and is made again when it is lost. It ends with
-/// the runtime in which it was made.
+/// The server is connected when an agent with its tools begins its work, once for each scope that runs work for,
+/// because a connection has one identity. The connection serves all runs of the scope, and is made again when it is
+/// lost. It ends with the runtime in which it was made.
 ///
 /// The names of the tools begin with that of the [server](Server::named). Policies, receipts, recovery and approvals work
 /// as with any other tool. By default, every call needs approval; see [`Server::reads`] and [`Server::trust_hints`].
@@ -84,8 +84,8 @@ struct Links {
 
 /// Returns the tools of a server that is described for each scope, for a static.
 ///
-/// The function is called once for each scope, and once for the empty scope to learn the name of the server, which has to be
-/// the same for all scopes. It does not connect.
+/// The function is called for each scope before the server is connected, and once for the empty scope to learn the name
+/// of the server, which has to be the same for all scopes. The function does not connect.
 ///
 /// ```
 /// use agents_mcp::{self as mcp, Mcp};
@@ -120,7 +120,7 @@ impl Mcp {
         }
     }
 
-    /// Lists the tools of the server for this scope, whether they are offered or not.
+    /// Lists the tools of the server for this scope, whether they are offered to agents or not.
     ///
     /// # Errors
     /// When the server cannot be reached, or does not list its tools.
@@ -137,7 +137,8 @@ impl Mcp {
         self.shared().link(scope).changed().await
     }
 
-    /// Admits a tool as the server lists it now, by the name that models know. Runs that begin from now on are offered it.
+    /// Admits a tool as the server lists it now; `tool` is the name that models know. Runs that begin from now on are
+    /// offered the tool.
     ///
     /// # Errors
     /// When the server cannot be reached, or does not list the tool.
@@ -188,8 +189,8 @@ impl Mcp {
 
     /// Returns the messages of the prompt with this name, which the server writes from the arguments.
     ///
-    /// They are messages for a [chat](agents_core::agent::Chat::with_messages); the text of a single one is an input, or the
-    /// prompt of an agent. Whoever wrote the server wrote them.
+    /// They are messages for a [chat](agents_core::agent::Chat::with_messages); the text of a single message is an
+    /// input, or the prompt of an agent. The words come from the server, so trust them only as far as the server.
     ///
     /// ```
     /// use agents::{model::Message, prelude::*, tool::Scope};
@@ -254,7 +255,8 @@ impl Mcp {
         Ok(())
     }
 
-    /// Closes all connections. They are made again when they are needed.
+    /// Closes all connections, which are made again when they are needed. Which tools were [admitted](Mcp::admit) is
+    /// forgotten: a tool without a [pin](Server::pin) is then admitted as the server lists it.
     pub fn close(&self) {
         self.shared().links().of.clear();
     }
@@ -275,7 +277,7 @@ impl Mcp {
 }
 
 impl Shared {
-    /// Returns the link to the server for this scope, which is made if there is none.
+    /// Returns the link to the server for this scope; if there is none, makes it.
     fn link(&self, scope: &Scope) -> Arc<Link> {
         let mut links = self.links();
         links.uses += 1;

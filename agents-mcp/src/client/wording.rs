@@ -33,7 +33,7 @@ pub(super) fn header_unfit(server: &str, header: &str) -> McpError {
     )
 }
 
-/// Error of a server with which the handshake failed; `last_lines` is the text of that name, or empty.
+/// Error of a server with which the handshake failed; `last_lines` is what the function of this name returns, or empty.
 pub(super) fn no_handshake(server: &str, error: &impl Display, last_lines: &str) -> McpError {
     unreachable(
         server,
@@ -50,7 +50,7 @@ pub(super) fn last_lines(lines: &[&str]) -> String {
     }
 }
 
-/// Error of a connection that was lost; `last_lines` is the text of that name, or empty.
+/// Error of a connection that was lost; `last_lines` is what the function of this name returns, or empty.
 pub(super) fn lost(server: &str, error: &impl Display, last_lines: &str) -> McpError {
     unreachable(
         server,
@@ -91,7 +91,8 @@ fn too_slow(server: &str, what: &str, limit: Duration, setting: &str) -> McpErro
     )
 }
 
-/// Returns the error of a use while no connection is tried: that of the last try, with the time until the next one.
+/// Returns the error of a use while no connection is tried: the error of the last try, with the time until the next
+/// try.
 pub(super) fn rests(error: &McpError, wait: Duration) -> McpError {
     let message = format!("{error}; it can be tried again in {wait:.1?}");
     error.clone().saying(message).after(wait)
@@ -215,7 +216,7 @@ pub(super) fn tool_too_large(bytes: usize, most: usize) -> String {
     format!("its description and schemas have {bytes} bytes, and at most {most} are read")
 }
 
-/// Reason why a tool is left out: another one has its name. `own_name` is that other tool's name at the server.
+/// Reason why a tool is left out: another tool has its name. `own_name` is that other tool's name at the server.
 pub(super) fn name_taken(name: &str, own_name: &str) -> String {
     format!("its name for models, `{name}`, is taken by the tool `{own_name}`")
 }

@@ -35,7 +35,8 @@ const MOST_TOKENS: u32 = 4096;
 
 /// The MCP host whose call is at work here.
 ///
-/// A tool that a host calls reaches it with [`Host::current`]. In a task that the tool starts, there is no current host.
+/// A tool that a host calls reaches the host with [`Host::current`]. In a task that the tool starts, there is no
+/// current host.
 ///
 /// ```
 /// use agents_mcp::Host;
@@ -104,13 +105,13 @@ impl Host {
         CURRENT.try_with(Self::clone).ok()
     }
 
-    /// Does this work as that of a call of this host, so that [`Host::current`] returns it there.
+    /// Does this work as part of a call of this host, so that [`Host::current`] returns the host there.
     pub(super) async fn at<F: Future>(self, work: F) -> F::Output {
         CURRENT.scope(self, work).await
     }
 
     /// Asks the person at the host for values that follow this schema: an object whose properties are strings, numbers,
-    /// booleans or choices.
+    /// booleans or choices. The values are returned as the host sends them, without a check.
     ///
     /// ```
     /// use agents_mcp::{Answer, Host, HostError};
@@ -127,7 +128,7 @@ impl Host {
     /// ```
     ///
     /// # Errors
-    /// When the host does not ask people, or the schema is not one that it could ask for.
+    /// When the host does not ask people, does not answer, or the schema is not one that it could ask for.
     pub async fn ask(
         &self,
         message: impl Into<String>,
@@ -162,8 +163,8 @@ impl Host {
         HostModel(self.clone())
     }
 
-    /// Tells the host how the work goes on, as a line of its log. A host that only wants to hear of failures is not
-    /// told.
+    /// Tells the host how the work goes on, as a line of its log with the level `info`. A host that wants only more
+    /// severe lines is not told.
     pub async fn log(&self, message: impl Into<String>) {
         if self.session.level() > LoggingLevel::Info as u8 {
             return;
@@ -174,8 +175,8 @@ impl Host {
         drop(self.peer.notify_logging_message(line).await);
     }
 
-    /// Tells the host how much is done, out of `total` if that is known. The numbers of one call have to grow: one that does
-    /// not is not sent. A host that did not ask for progress is not told.
+    /// Tells the host how much is done, out of `total` if that is known. Within a call, `done` has to grow: a number
+    /// that is not greater than the last one is not sent. A host that did not ask for progress is not told.
     pub async fn progress(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
         let is_more = |last: Option<f64>| last.is_none_or(|last| done > last).then_some(done);
         self.report(is_more, total, message.into()).await;
@@ -186,7 +187,8 @@ impl Host {
         self.progress.is_some()
     }
 
-    /// Tells the host that one more step is done, without a total: the number of steps is not known.
+    /// Tells the host that the work has gone on: the progress number grows by one, and no total is given, since it is
+    /// not known.
     pub(super) async fn step(&self, message: String) {
         let next = |last: Option<f64>| Some(last.unwrap_or_default() + 1.0);
         self.report(next, None, message).await;

@@ -1,7 +1,7 @@
 //! The server: our tools, agents and teams for any MCP host.
 //!
-//! A call from a host is a run of its own. An agent without a prompt stands for the host: its model is a plan of one call.
-//! So the call is read, checked, gated, bounded and recorded like any other.
+//! A call from a host is a run of its own. An agent without a task of its own stands for the host: its model makes that
+//! one call. So the call is read, checked, gated, bounded and recorded like any other.
 
 mod caller;
 mod content;
@@ -111,8 +111,8 @@ struct Settings {
 /// }
 /// ```
 ///
-/// A call that needs approval is not run. It is answered with a sentence that says so: see
-/// [`approval_at`](Serve::approval_at).
+/// By default, a call that needs approval is not run. It is answered with a sentence that says so: see
+/// [`approval_at`](Serve::approval_at), [`approver`](Serve::approver) and [`host_approves`](Serve::host_approves).
 pub fn serve() -> Serve {
     Serve {
         tools: ToolSet::new(),
@@ -134,7 +134,8 @@ pub fn serve() -> Serve {
     }
 }
 
-/// Returns the approver that denies calls, and says at which place they can be approved.
+/// Returns the approver that denies all calls that need approval, and says at which place they can be approved, if
+/// there is one.
 fn denies(place: Option<String>) -> impl Approver {
     move |request: ApprovalRequest| {
         let effect = request.effect_description.as_deref();
@@ -156,7 +157,8 @@ impl Serve {
         self
     }
 
-    /// Adds an agent or a team as a tool of its name: its input is the arguments, its answer is the result.
+    /// Adds an agent or a team as a tool that has the agent's name: the arguments of a call are the agent's input, and
+    /// its answer is the result.
     pub fn agent<A>(mut self, agent: A) -> Self
     where
         A: Agent + Send + 'static,
@@ -179,7 +181,7 @@ impl Serve {
         self
     }
 
-    /// Tells hosts of the changes that the program reports here, and lets them subscribe to resources.
+    /// Tells hosts of the changes that the program reports with `changes`, and lets hosts subscribe to resources.
     pub fn changes(mut self, changes: &Changes) -> Self {
         self.offer.changes = Some(changes.clone());
         self
@@ -203,14 +205,14 @@ impl Serve {
         self
     }
 
-    /// Sets the model that drives the agents that bring none.
+    /// Sets the model that drives the agents that bring no model.
     pub fn model(mut self, model: impl Model) -> Self {
         self.settings.model = Some(Arc::new(model));
         self
     }
 
-    /// Lets the host's model drive the agents that bring none, as far as the host lends it (MCP calls that sampling). The host
-    /// decides which model that is.
+    /// Lets the host's model drive the agents that bring no model, as far as the host lends it (MCP calls that
+    /// sampling). The host decides which model that is.
     pub fn host_model(mut self) -> Self {
         self.settings.model = Some(Arc::new(host::CurrentHostModel));
         self
@@ -222,23 +224,23 @@ impl Serve {
         self
     }
 
-    /// Sets the place where calls that need approval can be approved, such as the address of a control room. It is named in
-    /// the answer to such a call, which is not run.
+    /// Sets the place where calls that need approval can be approved, such as the address of a control room. The answer
+    /// to such a call, which is not run, names the place.
     pub fn approval_at(mut self, place: impl Into<String>) -> Self {
         self.settings.approver = Arc::new(denies(Some(place.into())));
         self
     }
 
-    /// Sets an approver, which decides about calls while the host waits.
+    /// Sets an approver, which decides about calls that need approval while the host waits.
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.settings.approver = Arc::new(approver);
         self
     }
 
-    /// Asks the person at the host about calls that need approval (MCP calls that elicitation). A host that asks nobody is
-    /// answered as without this.
+    /// Asks the person at the host about calls that need approval (MCP calls that elicitation). If the host does not
+    /// ask people, the [approver](Serve::approver) decides; without an approver, the call is not run.
     ///
-    /// The person at the host is then the one who decides. Do not use it where the host itself is not trusted.
+    /// The person at the host then decides alone. Do not use this where the host itself is not trusted.
     pub fn host_approves(mut self) -> Self {
         self.asks_host = true;
         self
@@ -344,9 +346,9 @@ mod http {
     impl Serve {
         /// Returns a service of `tower` that serves hosts by streamable HTTP, for a router: `nest_service("/mcp", service)`.
         ///
-        /// It answers requests to this machine only (`localhost`, `127.0.0.1`, `::1`). Of web pages it answers those that
-        /// come from this machine themselves. It asks nobody who they are. To open it to others, put a layer before it that
-        /// does, and change the `config` of the service.
+        /// The service answers requests to this machine only (`localhost`, `127.0.0.1`, `::1`). It answers web pages
+        /// only if they come from this machine themselves. It does not check who sends a request. To open it to others,
+        /// put a layer before it that does, and change the `config` of the service.
         ///
         /// ```
         /// use agents_mcp as mcp;

@@ -69,7 +69,8 @@ struct Argument {
 }
 
 impl Prompt {
-    /// Creates a prompt whose messages `write` makes of its arguments. All required arguments are there when it is called.
+    /// Creates a prompt whose messages `write` makes of its arguments. When `write` is called, all required arguments
+    /// are there.
     pub fn new<M: Into<Messages>>(
         name: impl Into<String>,
         write: impl Fn(&Arguments) -> M + Send + Sync + 'static,
@@ -108,7 +109,8 @@ impl Prompt {
         self
     }
 
-    /// Suggests values for the argument that was added last, from what the person has written so far.
+    /// Suggests values for the argument that was added last, from what the person has written so far. Without an
+    /// argument, this does nothing.
     ///
     /// ```
     /// use agents_mcp as mcp;

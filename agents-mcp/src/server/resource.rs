@@ -44,8 +44,8 @@ pub struct Resource {
 impl Resource {
     /// Creates a resource that `read` reads each time a host asks for it.
     ///
-    /// A `{name}` in the URI stands for any text without a slash. Such a URI is a template, and `read` gets the values.
-    /// Do not use a value as a part of a path before it is checked: it comes from the host.
+    /// A `{name}` in the URI stands for any text that has no slash and is not empty. Such a URI is a template, and
+    /// `read` gets the values. Do not use a value as a part of a path before it is checked: it comes from the host.
     pub fn new<F, Fut, T, E>(uri: impl Into<String>, name: impl Into<String>, read: F) -> Self
     where
         F: Fn(Variables) -> Fut + Send + Sync + 'static,
@@ -77,7 +77,7 @@ impl Resource {
         self
     }
 
-    /// Sets the media type of the resource's text; `text/plain` by default. Files bring their own.
+    /// Sets the media type of the resource's text; `text/plain` by default. Files bring their own media types.
     pub fn media_type(mut self, media_type: impl Into<String>) -> Self {
         self.media_type = Some(media_type.into());
         self
@@ -109,7 +109,7 @@ impl Resource {
         Some(listed)
     }
 
-    /// Returns the values of the variables if the resource has this URI; `None` if it has another one.
+    /// Returns the values of the variables if the resource has this URI, and `None` otherwise.
     pub(super) fn matches(&self, uri: &str) -> Option<Variables> {
         let mut variables = Variables::new();
         let (mut template, mut rest) = (self.uri.as_str(), uri);

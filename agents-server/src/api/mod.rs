@@ -30,7 +30,7 @@ pub(crate) fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
     }
 }
 
-/// Returns the body of a request, read from its JSON. One that does not fit is a failure.
+/// Returns the body of a request, read from its JSON. A body that does not fit is a failure.
 pub(crate) fn body<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Failure> {
     match body {
         Ok(Json(body)) => Ok(body),

@@ -57,8 +57,8 @@ pub(crate) struct Act {
     note: String,
 }
 
-/// Response to it: the run that undoes the execution. The run is missing if the execution was undone before, or if the
-/// action was no undo.
+/// Response to a request about an execution: the execution as it is now, and the run that undoes it. The run is missing
+/// if the execution was undone before, or if the action was no undo.
 #[derive(Serialize)]
 struct Acted {
     execution: shown::Executed,

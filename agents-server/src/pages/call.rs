@@ -117,7 +117,7 @@ fn receipt(receipt: &ToolEnvelope) -> Markup {
     }
 }
 
-/// Returns the form that varies the run by another result of the call.
+/// Returns the part of the page in which a visitor varies the run, or why the visitor may not.
 fn varying(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
     html! {
         section #what-if aria-labelledby="what-if-title" {
@@ -129,7 +129,7 @@ fn varying(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
     }
 }
 
-/// Returns the fields of that form, with the result that the call has had.
+/// Returns the form in which the visitor gives another result of the call.
 fn otherwise(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
     html! {
             form.editing.try method="post" action={ (address(visitor, run)) "/calls/" (receipt.call_id) } {

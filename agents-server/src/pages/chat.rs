@@ -31,7 +31,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use std::time::{Duration, Instant};
 
-/// Time that a browser without JavaScript waits for the answer.
+/// Longest time that a browser without JavaScript waits for the answer.
 const LONGEST: Duration = Duration::from_secs(20);
 /// Time between two looks whether the answer is there.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -55,7 +55,7 @@ pub(crate) struct Said {
     text: String,
     #[serde(default)]
     once: String,
-    /// Is set by a browser without JavaScript: it waits for the answer.
+    /// Is set, to any text, by a browser without JavaScript: the response then comes after the answer.
     wait: Option<String>,
 }
 

@@ -62,7 +62,7 @@ pub(crate) async fn script() -> impl IntoResponse {
     (headers, include_str!("../assets/room.js"))
 }
 
-/// Returns a length of time in words, in its two largest units.
+/// Returns a length of time in words, in its largest unit or in its two largest units.
 fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);

@@ -58,7 +58,7 @@ pub(crate) struct Climbed {
     pub(crate) climb: Climb,
 }
 
-/// Returns the agents that workers have, by their names.
+/// Returns the agents that workers have or have had, in the order of their names.
 pub(crate) async fn agents(room: &Room) -> Result<Agents, Failure> {
     let mut agents: Vec<Agent> = Vec::new();
     for known in room.client.agents().await? {

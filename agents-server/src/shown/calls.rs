@@ -35,7 +35,8 @@ pub(crate) struct Pin {
 #[derive(Serialize)]
 pub(crate) struct Pinned {
     pub(crate) handle: PinnedHandle,
-    /// Receipt of the call; `null` if the run has no such call.
+    /// Receipt of the call, or of one in the run before if the handle takes a stale value; `null` if there is no such
+    /// call.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Reason why there is no value, if the handle demands one; `None` otherwise.
     pub(crate) error: Option<String>,
@@ -91,7 +92,8 @@ pub(crate) async fn pinned(
     })
 }
 
-/// Returns the outputs of the run that came before this one, of the same agent and tenant; `None` if there is none.
+/// Returns the outputs of the run that came before this one, of the same agent and tenant; `None` if no run came
+/// before.
 async fn before(room: &Room, visitor: &Visitor, run: Run) -> Result<Option<AgentOutputs>, Failure> {
     let filter = RunFilter {
         tenant: Some(run.tenant),

@@ -81,7 +81,7 @@ impl Sent {
     }
 }
 
-/// Conversation that a visitor may read.
+/// Conversation that a visitor may read, or that has not begun.
 pub(crate) struct Open {
     conversation: ConversationRef,
     tenant: String,
@@ -139,7 +139,7 @@ impl Open {
         Ok(last.map_or(Position::Begin, |run| Position::Behind(run.id)))
     }
 
-    /// Returns a run of the conversation; `None` if it has none with this id.
+    /// Returns the run with this id; `None` if the conversation has no such run.
     async fn run(
         &self,
         room: &Room,
@@ -280,7 +280,7 @@ pub(crate) async fn whole(
     })
 }
 
-/// Returns the words of the messages that are not over, the oldest first.
+/// Returns the words of the messages whose runs are not over, the oldest first.
 pub(crate) async fn unanswered(
     room: &Room,
     visitor: &Visitor,

@@ -29,13 +29,14 @@ pub(crate) struct Profile {
     pub(crate) org_id: Option<String>,
     pub(crate) domain_id: Option<String>,
     pub(crate) version: u64,
-    /// Principal who stored the profile; missing for a visitor who may not change the profile.
+    /// Principal who stored the profile; missing for a visitor of another tenant than the profile's.
     pub(crate) created_by: Option<String>,
     pub(crate) activated_at: Timestamp,
     /// Is `false` if the global profile does not permit this override, so that it does not apply.
     pub(crate) applies: bool,
     pub(crate) models: Vec<Circuit>,
-    /// Name of the credential with which the models are asked; missing for a visitor who may not change the profile.
+    /// Name of the credential with which the models are asked; missing for a visitor of another tenant than the
+    /// profile's.
     pub(crate) credential: Option<String>,
     pub(crate) rate_limit: Option<RateLimit>,
     pub(crate) daily_cap_nanos: Option<u64>,
@@ -81,7 +82,7 @@ pub(crate) struct Version {
     pub(crate) deactivated_at: Option<Timestamp>,
     /// Number of the version that is active in the same tier now.
     pub(crate) active: Option<u64>,
-    /// Reason why the visitor may not activate the version again; missing if it may.
+    /// Reason why the visitor may not activate the version again; missing if the visitor may.
     pub(crate) refusal: Option<String>,
     pub(crate) profile: ModelProfile,
 }
@@ -97,7 +98,7 @@ pub(crate) struct Change {
     pub(crate) org_id: String,
     pub(crate) domain_id: String,
     pub(crate) by: String,
-    /// Reason why the change was refused; missing if it was not.
+    /// Reason why the change was refused; missing if the change was made.
     pub(crate) reason: Option<String>,
 }
 
@@ -239,7 +240,8 @@ async fn profile(
     }))
 }
 
-/// Reads the versions of the profiles of a purpose that a visitor may change, the newest first.
+/// Reads the versions of the profiles of a purpose, the newest first: those of the visitor's tenant, or all for the
+/// operator.
 pub(crate) async fn versions(
     room: &Room,
     visitor: &Visitor,

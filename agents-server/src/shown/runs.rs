@@ -71,7 +71,7 @@ impl From<Run> for Summary {
 pub(crate) struct Whole {
     #[serde(flatten)]
     pub(crate) run: Summary,
-    /// Reason why the run does not go on; missing if it does.
+    /// Reason why the run does not go on; missing if it goes on or is over.
     pub(crate) standstill: Option<Standstill>,
     /// Tokens and requests of the run so far; missing if the journal cannot be read.
     pub(crate) usage: Option<Usage>,
@@ -278,7 +278,7 @@ pub(crate) async fn execution(
     found.ok_or_else(Failure::not_found)
 }
 
-/// Returns why a run does not go on; `None` if it does.
+/// Returns why a run does not go on; `None` if it goes on or is over.
 async fn standstill(
     room: &Room,
     visitor: &Visitor,

@@ -85,7 +85,8 @@ pub(crate) const CATEGORIES: [&str; 5] = ["api", "code", "data", "search", "util
 pub(crate) const EFFECTS: [&str; 3] = ["none", "reads", "writes"];
 
 impl Tool {
-    /// Returns the note that the tool should not be used: it is deprecated or blocked. `None` for any other tool.
+    /// Returns a word and a note for a tool that should not be used: it is `deprecated` or `blocked`, and why. `None`
+    /// for any other tool.
     pub(crate) fn warning(&self) -> Option<(&'static str, &str)> {
         match &self.description.as_ref()?.status {
             Status::Deprecated { note } => Some(("deprecated", note)),

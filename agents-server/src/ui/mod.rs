@@ -32,7 +32,7 @@ use serde_json::Value;
 use std::{io, time::Duration};
 use told::Told;
 
-/// Time after which a reader has to come back. Then it is checked again that it may read.
+/// Time after which a reader has to come back. Then it is checked again whether the reader may read.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 
 /// Choice of a conversation, beside its id.
@@ -42,7 +42,7 @@ pub(crate) struct Choice {
     tenant: Option<String>,
 }
 
-/// Number of bytes that the body of a request may have.
+/// Largest number of bytes that the body of a request may have.
 pub(crate) const MOST_BYTES: usize = 2 * 1024 * 1024;
 
 /// Message of a front end, of which no more than this is read.
@@ -55,7 +55,8 @@ struct Words {
     field: String,
 }
 
-/// Returns the body of a request of a front end, read from its JSON. One that does not fit is a failure that names the field.
+/// Returns the body of a request of a front end, read from its JSON. A body that does not fit is a failure that names
+/// the field.
 fn body<T>(given: Result<Json<T>, JsonRejection>) -> Result<T, Failure> {
     let read = api::body(given);
     read.map_err(|failure| match failure.status {

@@ -86,7 +86,7 @@ pub(super) struct Call {
     /// Id of the call, of this run alone.
     pub(super) id: String,
     pub(super) tool: String,
-    /// Arguments; none for a visitor who may not see them.
+    /// Arguments; an empty object for a visitor who may not see them.
     pub(super) input: Value,
     /// Is `true` if the call was told before.
     pub(super) is_known: bool,
@@ -423,7 +423,7 @@ impl Telling {
         self.tell(told);
     }
 
-    /// Tells that the run is held, which is no event of it.
+    /// Tells that the run is held, of which the run has no event.
     async fn look_at_state(&mut self) -> Result<(), RuntimeError> {
         let by = &self.visitor.principal;
         let run = self.room.client.stored(&self.run, by).await?;
@@ -436,7 +436,7 @@ impl Telling {
         Ok(())
     }
 
-    /// Tells how the run has ended. `error` is the reason why it cannot be read.
+    /// Tells how the run has ended. `error` is the reason why the run cannot be read.
     async fn end(&mut self, error: Option<&RuntimeError>) -> Result<(), RuntimeError> {
         self.is_over = true;
         let by = &self.visitor.principal;
