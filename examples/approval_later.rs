@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Instead of `approve`, `deny` or the words of a change may be given, for instance `"only 20"`. A scripted model plays
-//! the clerk. It never asks twice for what was done: the journal knows it.
+//! the clerk. The later process does nothing again that the first one has done, because the journal has it.
 
 use agents::{
     agent::Progress,

@@ -9,7 +9,7 @@
 //!       ├ knows what is meant ─► the tool runs
 //!       └ finds nothing: fix(agent = JsonFixer, retries = 3)
 //!           ├ repairs at the second try ─► the tool runs
-//!           └ fails three times, and escalates: "not a formatting problem"
+//!           └ fails twice, and escalates at the third try: "formatting is not the problem"
 //!               └ the coder
 //!                   ├ a stronger model ─► the tool runs
 //!                   ├ cannot settle it either ─► its parent ends with what there is

@@ -40,7 +40,7 @@ impl TryFrom<String> for Inside {
     }
 }
 
-/// Returns the full path of a file; fails on some calls, as a disk does that has to wake up.
+/// Returns the full path of a file. The second and the fifth call fail, as on a disk that has to wake up.
 fn wake(root: &Path, path: &Inside) -> io::Result<PathBuf> {
     static USES: AtomicU32 = AtomicU32::new(0);
     match USES.fetch_add(1, SeqCst) {

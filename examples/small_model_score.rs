@@ -7,8 +7,8 @@
 //!
 //! If a server answers at `OLLAMA_HOST`, a second line scores repairs. The same texts are then arguments of real
 //! calls, and a repair agent is asked up to three times about each call that does not fit. `AGENTS_MODEL` names its
-//! model. Like any repair agent, it may escalate a call or end its run. `--show repairs` prints the steps of each
-//! call.
+//! model. Like any repair agent, it may escalate a call or end its run. `--show repairs` prints what happens in the run
+//! of each call.
 
 #![allow(clippy::print_stdout)] // The result is printed.
 
@@ -58,7 +58,7 @@ fn input(case: &Value) -> &str {
     case["input"].as_str().unwrap_or_default()
 }
 
-/// Reads a case without repairs.
+/// Reads the text of a case by the reader alone, without a repair agent.
 fn read(case: &Value) -> Reading {
     let schema = Schema::new(&case["schema"]);
     let reading = schema
@@ -79,7 +79,7 @@ fn small_model() -> Ollama {
     ollama(env::var("AGENTS_MODEL").unwrap_or_else(|_| "smollm2:135m".into()))
 }
 
-/// Returns `true` if a server can run the repair agent's model.
+/// Returns `true` if `OLLAMA_HOST` is set and its server can run the repair agent's model.
 async fn has_model() -> bool {
     if env::var_os("OLLAMA_HOST").is_none_or(|host| host.is_empty()) {
         return false;

@@ -49,7 +49,7 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Model that repeats what it is told, word by word.
+/// Model that says how many messages the user has sent, and repeats the last one, word by word.
 struct Echo;
 
 #[async_trait]

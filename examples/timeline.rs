@@ -2,8 +2,8 @@
 //!
 //! `cargo run --example timeline`
 //!
-//! No server is needed: a scripted model gives the replies listed in `main`. On a terminal, the timeline is redrawn at
-//! each event. Elsewhere, a line is printed at the end of each step.
+//! No server is needed: a scripted model gives the replies listed in `main`. On a terminal, the timeline is redrawn
+//! whenever an event changes it. Elsewhere, a line is printed at the end of each step.
 
 use agents::{
     prelude::*,

@@ -50,7 +50,8 @@ async fn read_clock() -> String {
 #[agent(tools = [ReadClock, ..deferred(tracker())])]
 async fn keeper(request: String) -> String;
 
-/// Approves every call and tells of it. A tool of a server that writes is approved, loaded or not.
+/// Approves every request and tells of it. A call of a listed tool that writes asks for approval, whether or not the
+/// model has searched for the tool.
 async fn ask(request: ApprovalRequest) -> Approval {
     println!("  approved: {} {}", request.tool_name, request.args);
     Approval::Approve

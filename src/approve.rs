@@ -39,8 +39,8 @@ use tokio::sync::oneshot;
 
 /// Asks for approval at the terminal; [`Run::approver`](crate::agent::Run::approver) takes this function.
 ///
-/// One question is asked at a time. If the standard input is not a terminal or has ended, the call is denied. If
-/// the run ends before, the question stays on the screen until it is answered. The answer then has no effect.
+/// One request is shown at a time. If the standard input is not a terminal or has ended, the request is denied. If
+/// the run ends before the answer, the request stays on the screen until it is answered. The answer then has no effect.
 ///
 /// ```
 /// use agents::{approve::ask_me, policy::confirm_writes, prelude::*};
@@ -71,18 +71,16 @@ pub async fn ask_me(request: ApprovalRequest) -> Approval {
     }
 }
 
-/// Asks for approval: writes the question to `output` and reads the answer from `input`.
-///
-/// The question shows the whole arguments, all changes since the model wrote them, and the origins of
-/// [known](crate::evidence::Known) values, because a person can approve only what is shown.
+/// Asks for approval: writes the request to `output` and reads the answer from `input`. The end of the input and a
+/// failed output deny.
 ///
 /// A question of an agent is answered with one of the choices or its number, with a text, or with JSON that fits the form.
-/// An answer that does not fit is asked for again. An empty line is the default, if there is one; else nobody answers.
+/// An answer that does not fit is asked for again. An empty line is the default of the form; without a default, it
+/// denies.
 ///
-/// For any other request, the following holds.
-///
-/// `y` and `yes` approve. `n`, `no` and an empty line deny; text after `n` or `no` is the reason. Any other text
-/// says what to change. The end of the input and a failed output deny.
+/// Any other request shows the whole arguments, all changes since the model wrote them, and the origins of
+/// [known](crate::evidence::Known) values, because a person can approve only what is shown. `y` and `yes` approve. `n`,
+/// `no` and an empty line deny; text after `n` or `no` is the reason. Any other text says what to change.
 ///
 /// ```
 /// use agents::{Json, approve::ask, run::{Approval, ApprovalRequest}};
@@ -108,7 +106,8 @@ pub fn ask(
     }
 }
 
-/// Asks a question of an agent until there is an answer that fits, or nobody answers.
+/// Asks a question of an agent until an answer fits, or until an empty line without a default, or the end of the input,
+/// denies.
 fn put(
     agent: &str,
     question: &Question,

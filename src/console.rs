@@ -29,9 +29,9 @@ use std::{
 /// Prints an event of a run to the terminal, if it is worth a line; [`Run::on_event`](crate::agent::Run::on_event)
 /// takes this function.
 ///
-/// Lines are printed for calls and their results, repairs, waits, approvals, escalations and answers that went
-/// back. The last lines name the reason if there is no answer, and the agent that answered, its tokens and its
-/// duration.
+/// Lines are printed for calls that have ended, repairs, waits, approvals, escalations and answers that went back to
+/// the model, among others. The last line names the agent, whether it answered, its tokens and its duration. If it did
+/// not answer, a line before gives the reason.
 ///
 /// ```
 /// use agents::{console::print_line, prelude::*};
@@ -56,7 +56,8 @@ pub fn print_line(event: &Event) {
 static COLOUR: LazyLock<bool> =
     LazyLock::new(|| io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none());
 
-/// Formats an event as one line without a line break; `None` for events that need none.
+/// Formats an event as one line without a line break; `None` for events that need no line. With `colour`, parts of the
+/// line are painted with escape sequences of terminals.
 ///
 /// ```
 /// use agents::{console, prelude::*, run::Event};
@@ -227,7 +228,9 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
     })
 }
 
-/// Formats a receipt as one line: the call, its result, the number of attempts and the duration.
+/// Formats a receipt as one line: the call, its result, its duration, and further facts such as the approval and the
+/// number of attempts if there was more than one. With `colour`, parts of the line are painted with escape sequences of
+/// terminals.
 ///
 /// ```
 /// # use agents::{prelude::*, testing::{Script, ScriptedModel}, tool};

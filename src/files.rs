@@ -1,6 +1,6 @@
 //! Private files and folders. Their content is not encrypted, but on Unix only their owner may open
-//! them. Files that exist already keep their permissions. Every error names the file that it is
-//! about.
+//! them. Folders that exist already keep their permissions. Errors of opening, creating and renaming
+//! name the file or the folder.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -13,8 +13,8 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().create_new(true))
 }
 
-/// Writes a file that only its owner can read. It writes another name first and then renames the file, so that no half
-/// of it is ever there.
+/// Writes a file that only its owner can read, in the place of an earlier file. The content is first written under
+/// another name, and that file is renamed, so that `path` never holds a part of it.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));
@@ -35,7 +35,8 @@ fn open(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     how.write(true).open(path).map_err(|error| of(path, error))
 }
 
-/// Creates a folder that only its owner can enter, and all missing folders above it.
+/// Creates a folder that only its owner can enter, and all missing folders above it in the same way. A folder that
+/// exists already stays as it is.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     let mut how = DirBuilder::new();
     #[cfg(unix)]
@@ -44,7 +45,7 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     created.map_err(|error| of(path, error))
 }
 
-/// Adds the path, which the system leaves out, to an error.
+/// Puts the path, which the system leaves out, before the text of an error.
 pub(crate) fn of(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

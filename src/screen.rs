@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Returns the text on one line that is safe for a terminal. Line breaks become spaces. Other characters that move
-/// the cursor, are invisible or change the direction of writing are escaped.
+/// Returns the text on one line that is safe for a terminal. Line breaks and tabs become spaces. Other characters that
+/// move the cursor, are invisible or change the direction of writing are escaped.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_plain) {
         return Cow::Borrowed(text);
@@ -19,7 +19,8 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns text that is safe for a terminal, at most `most` characters long, with `…` where it was cut.
+/// Returns text that is safe for a terminal. Of a text longer than `most` characters, the first `most` are kept, and
+/// `…` follows them.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let shown = shown(text);
     match shown.char_indices().nth(most) {
@@ -28,8 +29,9 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     }
 }
 
-/// Returns text that is safe for a terminal, at most `most` characters long, cut in its middle. Text of an error begins
-/// with the event, quotes others, and ends with the reason, so both of its ends matter.
+/// Returns text that is safe for a terminal. Of a text longer than `most` characters, `most` are kept, half at each
+/// end, with `…` between them: the text of an error begins with the event and ends with the reason, so both ends
+/// matter.
 pub(crate) fn squeeze(text: &str, most: usize) -> String {
     let shown = shown(text);
     let count = shown.chars().count();

@@ -61,8 +61,8 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(of).sum()
 }
 
-/// Returns the text on one line of at most `most` columns. If the text is cut, the last of them is
-/// `…`.
+/// Returns the text on one line of at most `most` columns, but at least one. If the text is cut, it
+/// ends with `…`.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     let flat = text
         .chars()

@@ -6,8 +6,8 @@ use agents_http::{Credential, Dialect, RawHook, RawReply};
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 
-/// Fields of a request that the client sets itself, each with whatever sets it. The other fields of an object with a dot
-/// are the program's.
+/// Fields of a request that the client sets itself, each with whatever sets it. A name with a dot is that of a field
+/// within an object; a program can set the other fields of the object.
 const OWN: [(&str, &str); 9] = [
     ("model", "`anthropic(..)`"),
     ("messages", "the conversation"),
@@ -137,8 +137,8 @@ impl Anthropic {
         self.set(|config| config.id = format!("{}/{}", name.as_ref(), config.name))
     }
 
-    /// Sets how many tokens a reply may have, thinking included. The server demands a limit: 32,000 by default, and
-    /// less for a model that permits less.
+    /// Sets how many tokens a reply may have, thinking included. The server demands a limit. By default, it is 32,000
+    /// for Claude, 4,096 for Claude 3, and 8,192 for models of other names.
     #[must_use]
     pub fn max_tokens(self, tokens: u32) -> Self {
         self.set(|config| config.max_tokens = Some(tokens))
@@ -168,8 +168,9 @@ impl Anthropic {
     /// Lets the model think before it replies, with at most this many tokens: at least 1,024. Newer models take
     /// [`adaptive_thinking`](Self::adaptive_thinking) instead.
     ///
-    /// A reply may then have that many tokens more, unless [`max_tokens`](Self::max_tokens) is set. In a turn with calls
-    /// that another model made, thinking is left out, since the server would refuse it.
+    /// Unless [`max_tokens`](Self::max_tokens) is set, a reply may then have at least 8,192 tokens more than the
+    /// budget. While the model waits for the results of calls that were made without thinking, as another model makes
+    /// them, thinking is left out, since the server would refuse it.
     #[must_use]
     pub fn thinking_budget(self, tokens: u32) -> Self {
         self.set(|config| config.set_thinking_budget(tokens))
@@ -219,8 +220,8 @@ impl Anthropic {
     }
 
     /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
-    /// body with `***` in the place of keys. The code is called once for each request, before the reply is used, and also
-    /// for a refusal and for a reply that broke off.
+    /// body with `***` in the place of keys. The code is called once for each reply, before the reply is used, and also
+    /// for a refusal and for a reply that broke off; not if no reply came at all.
     ///
     /// ```
     /// # mod agents { pub use agents_anthropic::anthropic; }
@@ -238,7 +239,7 @@ impl Anthropic {
     /// Sets the size of the model's window in tokens: what it can read and write in one request. The client takes that
     /// of Claude for 200,000, which the newer models exceed.
     ///
-    /// Agents with `context = ..` shorten their conversation by a share of it.
+    /// Agents with `context = ..` shorten the conversation before it passes a share of the window.
     ///
     /// ```
     /// # mod agents { pub use agents_core::*; pub use agents_anthropic::anthropic; }
@@ -252,7 +253,8 @@ impl Anthropic {
         self.set(|config| config.capabilities.window = Some(tokens))
     }
 
-    /// Sets what the model can do. By default it can do everything, and an older model cannot follow a schema.
+    /// Sets what the model can do. By default it can do everything, except that older models, and models whose names do
+    /// not contain `claude`, cannot follow a schema.
     ///
     /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without
     /// `structured_output`, no schema is sent. Without `streaming`, replies come in one document.
@@ -261,8 +263,9 @@ impl Anthropic {
         self.set(|config| config.capabilities = capabilities)
     }
 
-    /// Sets what the schemas of tools and answers may contain. By default, a tool's schema goes as it is, and an answer's schema in [`Dialect::ANTHROPIC`].
-    /// An answer's schema that the dialect cannot say is not sent, and that of a tool is sent as it is.
+    /// Sets what the schemas of tools and answers may contain. By default, a tool's schema goes as it is, and an
+    /// answer's schema in [`Dialect::ANTHROPIC`]. An answer's schema that the dialect cannot say is not sent, and that
+    /// of a tool is sent as it is.
     ///
     /// ```
     /// # mod agents { pub use agents_anthropic as anthropic; }
@@ -286,8 +289,8 @@ impl Anthropic {
         self.set(|config| config.limits.idle = wait)
     }
 
-    /// Sets how long to wait for the first event of a streamed reply; no limit by default. Events that keep the
-    /// connection alive do not count.
+    /// Sets how long to wait until a reply begins; no limit by default. A stream begins with the first event of
+    /// its content, and a reply in one document with its first byte.
     #[must_use]
     pub fn first_token_timeout(self, wait: Duration) -> Self {
         self.set(|config| config.limits.first = Some(wait))

@@ -2,8 +2,8 @@
 ///
 /// The server keeps what it has read up to marked places, and reads it again at a tenth of the price. Writing into the
 /// cache costs a quarter more, or twice as much for an hour. The client marks the system prompt with the tools, and the
-/// last message of a conversation that goes on: one with tools, or with an earlier reply. A single question is not
-/// marked, since nothing would read it again.
+/// last message of a conversation that goes on: one with tools, or with an earlier reply. The message of a single
+/// question is not marked, since nothing would read it again.
 ///
 /// ```
 /// # mod agents { pub use agents_anthropic::*; }

@@ -86,7 +86,8 @@ impl Model for Anthropic {
 }
 
 impl Anthropic {
-    /// Returns the server's address, without credentials.
+    /// Returns the server's address, without credentials and query; if what was given is no address, a text that says
+    /// so.
     pub fn address(&self) -> String {
         self.config
             .base

@@ -153,7 +153,7 @@ impl Config {
         self.max_tokens.unwrap_or_else(default)
     }
 
-    /// Sets a credential that is looked up for each request, in place of one from the environment.
+    /// Sets a credential that is looked up for each request. No key or token from the environment is sent then.
     pub(crate) fn look_up(&mut self, credential: Credential) {
         self.default_headers = Headers::default();
         self.credential = Some(credential);

@@ -2,7 +2,8 @@
 
 use agents_core::model::Capabilities;
 
-/// Returns the abilities of the model of this name. An ability counts as there unless the name is known to lack it.
+/// Returns the abilities of the model of this name. Models that are known to be old, and models whose names do not
+/// contain `claude`, count as unable to follow a schema. Every other ability counts as there.
 pub(crate) fn capabilities(name: &str) -> Capabilities {
     let is_old = ["claude-3", "claude-sonnet-4-2", "claude-sonnet-4-0"]
         .iter()

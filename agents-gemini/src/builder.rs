@@ -9,8 +9,8 @@ use agents_http::{Credential, Dialect, RawHook, RawReply};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
-/// Fields of a request that the client sets itself, each with whatever sets it. The other fields of an object with a dot
-/// are the program's.
+/// Fields of a request that the client sets itself, each with whatever sets it. A name with a dot is that of a field
+/// within an object; a program can set the other fields of the object.
 const OWN: [(&str, &str); 11] = [
     ("contents", "the conversation"),
     ("systemInstruction", "the prompt of the agent"),
@@ -204,8 +204,8 @@ impl Gemini {
     }
 
     /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
-    /// body with `***` in the place of keys. The code is called once for each request, before the reply is used, and also
-    /// for a refusal and for a reply that broke off.
+    /// body with `***` in the place of keys. The code is called once for each reply, before the reply is used, and also
+    /// for a refusal and for a reply that broke off; not if no reply came at all.
     ///
     /// ```
     /// # mod agents { pub use agents_gemini::gemini; }
@@ -223,7 +223,7 @@ impl Gemini {
     /// Sets the size of the model's window in tokens: what it can read and write in one request. The client takes that
     /// of Gemini for 1,000,000, from version 1.5 on.
     ///
-    /// Agents with `context = ..` shorten their conversation by a share of it.
+    /// Agents with `context = ..` shorten the conversation before it passes a share of the window.
     ///
     /// ```
     /// # mod agents { pub use agents_core::*; pub use agents_gemini::gemini; }
@@ -237,7 +237,8 @@ impl Gemini {
         self.set(|config| config.capabilities.window = Some(tokens))
     }
 
-    /// Sets what the model can do. By default it can do everything, and a Gemma model has neither tools nor schemas.
+    /// Sets what the model can do. By default it can do everything, except that a Gemma model takes no tools, schemas
+    /// and files.
     ///
     /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without
     /// `structured_output`, no schema is sent. Without `streaming`, replies come in one document.
@@ -268,7 +269,8 @@ impl Gemini {
         self.set(|config| config.limits.idle = wait)
     }
 
-    /// Sets how long to wait for the first event of a streamed reply; no limit by default.
+    /// Sets how long to wait until a reply begins; no limit by default. A stream begins with the first event of
+    /// its content, and a reply in one document with its first byte.
     #[must_use]
     pub fn first_token_timeout(self, wait: Duration) -> Self {
         self.set(|config| config.limits.first = Some(wait))

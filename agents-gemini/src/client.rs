@@ -75,7 +75,8 @@ impl Model for Gemini {
 }
 
 impl Gemini {
-    /// Returns the server's address, without credentials.
+    /// Returns the server's address, without credentials and query; if what was given is no address, a text that says
+    /// so.
     pub fn address(&self) -> String {
         self.config
             .base

@@ -33,7 +33,8 @@ pub(crate) struct Config {
     pub(crate) generation: Map<String, Value>,
     /// Other fields of the request that the program has set by name.
     pub(crate) fields: Fields,
-    /// Is `true` for Gemini 3 and later: these models refuse calls without a thought signature.
+    /// Is `true` unless the model is Gemma, Gemini 1 or Gemini 2: later models refuse calls without a thought
+    /// signature.
     pub(crate) is_new: bool,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
@@ -120,7 +121,7 @@ impl Config {
         }
     }
 
-    /// Sets a credential that is looked up for each request, in place of one from the environment.
+    /// Sets a credential that is looked up for each request. No key from the environment is sent then.
     pub(crate) fn look_up(&mut self, credential: Credential) {
         self.default_headers = Headers::default();
         self.credential = Some(credential);

@@ -38,7 +38,7 @@ pub struct Address {
 /// Reason why a text is no address. The text is shown without a user name or a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressError {
-    /// Text that is no address, without anything that may be a login.
+    /// Text that is no address, without anything that may be a login; if the text is too long, its length instead.
     pub address: String,
     /// Reason why the text is no address, in words.
     pub why: String,

@@ -60,8 +60,8 @@ pub(crate) async fn exchange(
 /// ```
 pub struct Body {
     incoming: Incoming,
-    /// The connection that delivers the body, and the pool that gets it back at the end; `None` once it was given back
-    /// or has broken.
+    /// Connection that delivers the body, and the pool that gets the connection back at the end of the body; `None`
+    /// after that.
     source: Option<(Connection, Arc<Pool>)>,
     clock: Clock,
     taken: usize,
@@ -106,7 +106,8 @@ impl Body {
     /// Waits for the next chunk of the body; `None` after the last.
     ///
     /// # Errors
-    /// When the connection breaks, a time limit passes, or the body is too long.
+    /// When the connection breaks, a time limit passes, or the body is longer than
+    /// [`Limits::max_body`](crate::Limits::max_body).
     pub async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
         loop {
             let Body {
@@ -148,8 +149,9 @@ impl Body {
         self.clock.shorten(wait);
     }
 
-    /// Reads the body to its end, and passes all of it to `read`, without a copy if it came in one chunk. If the body
-    /// broke off, `read` gets what has arrived, and the reason as its second argument.
+    /// Reads the body to its end, and passes all of it to `read`, without a copy if the server declared the length and
+    /// all came in one chunk. If the body broke off, `read` gets what has arrived, and the reason as its second
+    /// argument.
     pub async fn read_all<R>(mut self, read: impl FnOnce(&[u8], Option<TransportError>) -> R) -> R {
         let expected = self.remaining();
         let first = match self.next().await {

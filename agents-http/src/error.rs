@@ -7,7 +7,7 @@ use std::{error::Error, fmt, time::Duration};
 pub enum TransportError {
     /// No connection to the server could be opened, for this reason.
     Connect(String),
-    /// The connection was open, and broke.
+    /// The connection was open, and broke, for this reason.
     Interrupted(String),
     /// A time limit of the client has passed before the response was complete.
     TimedOut {
@@ -18,7 +18,7 @@ pub enum TransportError {
     },
     /// The body is longer than this number of bytes.
     TooLong(usize),
-    /// The client's settings permit no connection, for this reason.
+    /// The client's settings permit no request, for this reason.
     Setup(String),
     /// The client was used outside a tokio runtime, which it needs.
     NoRuntime,

@@ -33,7 +33,7 @@ use serde_json::{Map, Value};
 pub struct Fields {
     /// Names and values, in the order in which the names were first set.
     set: Vec<(String, Value)>,
-    /// Reason why a field cannot be set.
+    /// Reason why the first field that was refused cannot be set; `None` if no field was refused.
     refused: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Fields {
         self.set.retain(|(known, _)| known != name);
     }
 
-    /// Returns the value that a field was set to.
+    /// Returns the value that a field was set to; `None` if it was not set.
     pub fn get(&self, name: &str) -> Option<&Value> {
         let mut set = self.set.iter();
         set.find_map(|(known, value)| (known == name).then_some(value))
@@ -90,8 +90,8 @@ impl Fields {
         }
     }
 
-    /// Returns the JSON of the fields, each with a comma before it. Those that are `null` are left out, and so are those
-    /// that the client writes elsewhere.
+    /// Returns the JSON of the fields, each with a comma before it. Fields that are `null` are left out, and so are the
+    /// fields named in `elsewhere`, which the client writes itself.
     pub fn json(&self, elsewhere: &[&str]) -> String {
         let fields = self.iter();
         let sent = fields.filter(|(name, value)| !value.is_null() && !elsewhere.contains(name));

@@ -3,9 +3,10 @@
 use crate::Server;
 use http::HeaderValue;
 
-/// Secrets of one request, such as its key, which no message may show: some servers repeat the key that they refuse.
+/// Secrets of requests, such as a key, which no message may show: some servers repeat the key that they refuse.
 ///
-/// [`Call::hidden`](crate::Call::hidden) makes it.
+/// [`Call::hidden`](crate::Call::hidden) returns those of one request, and [`Server::hidden`](crate::Server::hidden)
+/// those of all requests to a server.
 ///
 /// ```
 /// use agents_http::{Address, Headers, Server, http::header::AUTHORIZATION};
@@ -31,7 +32,8 @@ impl Hidden<'_> {
         self.secrets().fold(text.to_owned(), hide)
     }
 
-    /// Returns the secrets. A value of up to three characters is none.
+    /// Returns the secrets: the values of the headers, without a first word such as `Bearer`. A value of up to three
+    /// bytes counts as no secret.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         let values = self.server.secrets().chain(&self.own);
         let values = values.filter_map(|value| value.to_str().ok());

@@ -62,7 +62,7 @@ impl fmt::Debug for RawHook {
     }
 }
 
-/// Returns the id by which the provider knows the request.
+/// Returns the id by which the provider knows the request, from the headers of the response; `None` if they have no id.
 ///
 /// ```
 /// use agents_http::{http::HeaderMap, request_id};

@@ -148,7 +148,7 @@ fn with_tls(dial: Dial, https: bool) -> Result<MaybeTls, String> {
     Ok(builder.https_or_http().enable_http1().wrap_connector(dial))
 }
 
-/// An open connection, with TLS where the server asks for it.
+/// An open connection, with TLS if the address of the server says `https`.
 pub(crate) type Stream = <MaybeTls as Service<Uri>>::Response;
 type Tcp = TokioIo<TcpStream>;
 type BoxError = Box<dyn Error + Send + Sync>;

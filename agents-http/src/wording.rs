@@ -42,7 +42,7 @@ pub(crate) fn built_without_tls(address: &impl Display) -> String {
     format!("{address} asks for HTTPS, which this build does not speak: enable the feature `tls`")
 }
 
-/// `by` is what sets the field at the path.
+/// Text for a field that a program may not set; `by` is what sets it.
 pub(crate) fn own_field(path: &str, by: &str) -> String {
     let remedy = match path.split_once('.') {
         Some((name, _)) => format!("leave it out of `.body(\"{name}\", ..)`"),
@@ -51,7 +51,8 @@ pub(crate) fn own_field(path: &str, by: &str) -> String {
     format!("the field `{path}` of a request is set by {by}: {remedy}")
 }
 
-/// `by` is what sets the field `within` the object at the path.
+/// Text for a field that has to be an object, because a client writes into it too; `by` is what sets its field
+/// `within`.
 pub(crate) fn no_object(path: &str, within: &str, by: &str) -> String {
     let name = path.split('.').next().unwrap_or(path);
     format!(

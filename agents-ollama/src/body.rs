@@ -92,7 +92,7 @@ pub(crate) fn body(
 }
 
 impl Encoded {
-    /// Encodes the messages that are new since the last request. It starts over if the kept bytes have another key, or
+    /// Encodes the messages that are new since the last request. Starts over if the kept bytes have another key, or
     /// cover more messages than there are.
     fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], mode: Mode) {
         let key = CacheKey::of(request, mode);

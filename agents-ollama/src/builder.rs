@@ -80,8 +80,8 @@ impl Ollama {
     /// Sets the size of the model's window in tokens: what it can read and write in one request. It is the option
     /// `num_ctx`; without it, the server decides, and often for as little as 4096.
     ///
-    /// A request that does not fit into the window is an error, which [`ModelError::overflow`] tells the sizes of. Agents
-    /// with `context = ..` shorten their conversation by a share of the window.
+    /// A request that does not fit into the window is an error, whose sizes [`ModelError::overflow`] returns. Agents
+    /// with `context = ..` shorten the conversation before it passes a share of the window.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }
@@ -175,8 +175,8 @@ impl Ollama {
     }
 
     /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
-    /// body with `***` in the place of keys. The code is called once for each request, before the reply is used, and also
-    /// for a refusal and for a reply that broke off.
+    /// body with `***` in the place of keys. The code is called once for each reply, before the reply is used, and also
+    /// for a refusal and for a reply that broke off; not if no reply came at all.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }

@@ -27,7 +27,8 @@ use std::{
     time::Duration,
 };
 
-/// Time after which [`Ollama::is_up`] takes a server that does not answer for down.
+/// Time after which [`Ollama::is_up`] takes a server that does not answer for down. The question for the window of a
+/// loaded model is given up after it, too.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Window that any server gives to a model by itself, in tokens; the newer ones give more.
@@ -60,8 +61,8 @@ impl Model for Ollama {
         &self.config.id
     }
 
-    /// Returns the abilities of a model with vision. Ollama reports it if the model has none. The window is that of
-    /// [`window`](Ollama::window).
+    /// Returns the abilities of a model with vision: a model without vision is known only by the error of Ollama. The
+    /// window is that of [`window`](Ollama::window).
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             images: true,
@@ -198,8 +199,8 @@ impl Ollama {
     /// Checks that the model has read all of a request, of which `sent` is a low estimate in tokens.
     ///
     /// A server that knows `truncate` has refused a request that is too long. An older one cuts it off without a word, and
-    /// counts what is left. A smaller count alone proves nothing, since some versions leave out what was cached. It is
-    /// proved if the estimate exceeds the window.
+    /// counts what is left. A smaller count alone proves nothing, since some versions leave out what was cached.
+    /// Together with an estimate that exceeds the window, it proves that the request was cut off.
     async fn check_read(
         &self,
         template: &RequestTemplate,

@@ -57,8 +57,8 @@
 //!
 //! # Speed
 //!
-//! Messages encoded for one turn are reused in the next, and replies are parsed from the received bytes. The cost of a
-//! turn therefore does not grow with the conversation.
+//! Messages encoded for one turn are copied into the request of the next, and replies are parsed from the received
+//! bytes. A turn thus encodes only the messages that are new.
 //!
 //! # Features
 //!

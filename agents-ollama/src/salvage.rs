@@ -11,8 +11,8 @@ use agents_core::{
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-/// Returns the call of a tool that the server quotes in its error message, since it could not parse it; `None` if there
-/// is none.
+/// Returns the call of a tool that the server quotes in its error message, since it could not parse the call; `None` if
+/// the message quotes no call, or if the request has no tools.
 pub(crate) fn call(complaint: &str, request: &Request<'_>) -> Option<ToolCall> {
     if !request.has_tools() {
         return None;

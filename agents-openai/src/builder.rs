@@ -9,8 +9,8 @@ use agents_http::{Credential, Dialect, RawHook, RawReply};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
-/// Fields of a request that the client sets itself, each with whatever sets it. The other fields of an object with a dot
-/// are the program's.
+/// Fields of a request that the client sets itself, each with whatever sets it. A name with a dot is that of a field
+/// within an object; a program can set the other fields of the object.
 const OWN: [(&str, &str); 14] = [
     ("model", "`openai(..)`"),
     ("messages", "the conversation"),
@@ -57,8 +57,8 @@ impl OpenAi {
 
     /// Sets the server's address, up to the part before `/chat/completions`: mostly it ends in `/v1`.
     ///
-    /// An invalid address is reported by the first request. The key in `OPENAI_API_KEY` is not sent to this server:
-    /// see [`api_key`](Self::api_key).
+    /// An invalid address is reported by the first request. The key in `OPENAI_API_KEY` is not sent to this server (see
+    /// [`api_key`](Self::api_key)), nor are the organization and the project from the environment.
     ///
     /// ```
     /// # mod agents { pub use agents_openai::openai; }
@@ -89,7 +89,8 @@ impl OpenAi {
     }
 
     /// Sets a credential that is looked up for each request, on behalf of the run that makes it: a secret by its name, or
-    /// a token of OAuth. Neither the key of [`api_key`](Self::api_key) nor that from the environment is sent beside it.
+    /// a token of OAuth. Neither the key of [`api_key`](Self::api_key) nor the key, the organization and the project
+    /// from the environment are sent beside it.
     ///
     /// ```
     /// # mod agents { pub use agents_openai as openai; }
@@ -155,7 +156,8 @@ impl OpenAi {
 
     /// Sets how many tokens a reply may have, reasoning included.
     ///
-    /// OpenAI is told by `max_completion_tokens`, and other servers by `max_tokens`.
+    /// OpenAI is told by `max_completion_tokens`, other servers by `max_tokens`, and with
+    /// [`responses`](Self::responses) every server by `max_output_tokens`.
     #[must_use]
     pub fn max_tokens(self, tokens: u32) -> Self {
         self.set(|config| config.max_tokens = Some(tokens))
@@ -206,8 +208,8 @@ impl OpenAi {
     }
 
     /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
-    /// body with `***` in the place of keys. The code is called once for each request, before the reply is used, and also
-    /// for a refusal and for a reply that broke off.
+    /// body with `***` in the place of keys. The code is called once for each reply, before the reply is used, and also
+    /// for a refusal and for a reply that broke off; not if no reply came at all.
     ///
     /// ```
     /// # mod agents { pub use agents_openai::openai; }
@@ -225,7 +227,7 @@ impl OpenAi {
     /// Sets the size of the model's window in tokens: what it can read and write in one request. The client knows that of
     /// some families of models, by their names.
     ///
-    /// Agents with `context = ..` shorten their conversation by a share of it.
+    /// Agents with `context = ..` shorten the conversation before it passes a share of the window.
     ///
     /// ```
     /// # mod agents { pub use agents_core::*; pub use agents_openai::openai; }
@@ -241,8 +243,9 @@ impl OpenAi {
 
     /// Sets what the model can do; everything by default.
     ///
-    /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without
-    /// `structured_output`, no schema is sent. Without `streaming`, replies come in one document.
+    /// Without `tools`, tools are described in the prompt, and calls are read from the text; with
+    /// [`responses`](Self::responses), a request with tools then fails. Without `structured_output`, no schema is sent.
+    /// Without `streaming`, replies come in one document.
     ///
     /// ```
     /// # mod agents { pub use agents_core::*; pub use agents_openai::openai; }
@@ -291,8 +294,8 @@ impl OpenAi {
         self.set(|config| config.limits.idle = wait)
     }
 
-    /// Sets how long to wait for the first event of a streamed reply; no limit by default. Comments that keep the
-    /// connection alive do not count.
+    /// Sets how long to wait until a reply begins; no limit by default. A stream begins with the first event of
+    /// its content, and a reply in one document with its first byte.
     #[must_use]
     pub fn first_token_timeout(self, wait: Duration) -> Self {
         self.set(|config| config.limits.first = Some(wait))

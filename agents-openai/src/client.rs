@@ -81,7 +81,8 @@ impl OpenAi {
         }
     }
 
-    /// Returns the server's address, without credentials.
+    /// Returns the server's address, without credentials and query; if what was given is no address, a text that says
+    /// so.
     pub fn address(&self) -> String {
         self.config
             .base
@@ -89,7 +90,8 @@ impl OpenAi {
             .map_or_else(Clone::clone, ToString::to_string)
     }
 
-    /// Lists the names of the server's models.
+    /// Lists the names of the server's models. A [credential](Self::credential) that is looked up for each request is
+    /// not sent, since no run makes this request.
     ///
     /// # Errors
     /// When the server cannot be reached, refuses the key, or lists no models.

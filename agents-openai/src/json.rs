@@ -12,7 +12,8 @@ pub(crate) fn id(id: &str) -> &str {
     }
 }
 
-/// Returns the name of a tool call with `_` for each character that servers refuse. Models invent other names.
+/// Returns the name of a tool call as servers take it, since models invent other names: its first 64 characters, with
+/// `_` for each that servers refuse; `unnamed` if the call has no name.
 pub(crate) fn name(name: &str) -> String {
     let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let name: String = name
@@ -26,8 +27,8 @@ pub(crate) fn name(name: &str) -> String {
     }
 }
 
-/// Returns the arguments of a tool call as the JSON object that most servers require. A text that is no such object
-/// becomes a field of one.
+/// Returns the arguments of a tool call as the JSON object that most servers require. A text that is no object becomes
+/// the field `malformed_arguments` of an object, and an empty text becomes `{}`.
 pub(crate) fn arguments(text: &str) -> String {
     match text.trim() {
         "" => "{}".to_owned(),

@@ -14,7 +14,7 @@ pub(crate) struct Capture {
 /// Number of bytes that are kept of the end of an output.
 const END: usize = 4_096;
 
-/// A program is ended if it writes so many times the output that the model is shown.
+/// Multiple of the bytes of an output that the model is shown: a program that writes more than that is ended.
 const TOO_MUCH: u64 = 16;
 
 /// Reason why a program's output is not read any more.

@@ -66,8 +66,9 @@ impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> CommandTool<Ar
     /// on a machine where boxes hang, it waits up to 20 seconds.
     ///
     /// # Errors
-    /// When the platform does not enforce what the sandbox promises, when a folder cannot be mounted, or when the program is
-    /// not in the box. When a folder is writable and the effects are not [`Effects::Writes`].
+    /// When the platform does not enforce what the sandbox promises, when a folder cannot be mounted, when a variable
+    /// cannot be set, or when the program is not in the box. When a folder is writable and the effects are not
+    /// [`Effects::Writes`].
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         description: impl AsRef<str>,

@@ -17,9 +17,9 @@ pub enum Limit {
     Processes,
     /// Number of bytes of one file.
     FileSize,
-    /// Number of bytes of all files together.
+    /// Number of bytes of all files in `/tmp` together, and of those in `/dev/shm`.
     Disk,
-    /// Number of bytes that the program may write to its outputs.
+    /// Number of bytes that the program may write to its standard output, and to its standard error.
     Output,
     /// The program tried to write outside of `/tmp` and the writable folders.
     Files,
@@ -88,12 +88,12 @@ impl SandboxError {
         }
     }
 
-    /// Returns the limit that the program ran into; `None` if the program was not started.
+    /// Returns the limit that the program ran into; `None` if the program was not started, or if its box failed.
     ///
     /// [`Limit::Time`] and [`Limit::Output`] are known by the tool itself, and so are all limits of a WebAssembly module. All
-    /// others are hints. They are read from the signal
-    /// that ended the program and from its standard error; a program can forge both. It can also forge the words of a box
-    /// that was not started. Decide nothing by them that matters if they are wrong. The limits apply in any case.
+    /// others are hints. They are read from the signal that ended the program and from its standard error; a program
+    /// can forge both. It can also forge the words of a box that was not started. Base no decision on a hint that would
+    /// do harm if the hint were wrong. The limits apply in any case.
     pub fn limit(&self) -> Option<Limit> {
         self.limit
     }

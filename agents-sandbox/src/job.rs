@@ -1,6 +1,7 @@
 use crate::{SandboxError, wording};
 
-/// Work of one call for the program of a [`CommandTool`](crate::CommandTool): arguments, standard input and files.
+/// Work of one call for the program of a [`CommandTool`](crate::CommandTool): arguments, standard input and files. The
+/// module of a `WasmTool` gets arguments and standard input; a job with files is an error there.
 ///
 /// Each argument reaches the program as it is. No shell reads it. An argument that begins with `-` may be an option for the
 /// program: put `--` before what a model wrote, or hand it over in the standard input or a file.

@@ -102,7 +102,7 @@ impl Sandbox {
     }
 
     /// Sets how many bytes of the standard output the model is shown, and how many of the standard error; 64 kB by default. A
-    /// program that writes 16 times as much is ended.
+    /// program that writes more than 16 times as much to one of them is ended.
     #[must_use]
     pub fn output(mut self, bytes: usize) -> Self {
         self.output = bytes;
@@ -137,10 +137,11 @@ impl Sandbox {
         self
     }
 
-    /// Sets a variable of the environment. Without it, a program has `PATH`, `HOME` and `LANG`, and nothing of the environment
-    /// of the agent.
+    /// Sets a variable of the environment. Besides such variables, a program has `PATH`, `HOME` and `LANG`, and nothing
+    /// of the environment of the agent.
     ///
-    /// The programs that start it, `prlimit` and `timeout`, have the variable, too. A name that begins with `LD_` is refused.
+    /// `prlimit` and `timeout`, which start the program, have the variable, too. A name that begins with `LD_` is
+    /// refused.
     ///
     /// The program sees the value, and so does a model that lets the program print it: no place for a secret.
     #[must_use]

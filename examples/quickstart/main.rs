@@ -3,10 +3,10 @@
 //! `cargo run --example quickstart`
 //!
 //! The program asks the model that `AGENTS_MODEL` names, such as `anthropic:claude-sonnet-5` or
-//! `openai:qwen3-8b@http://localhost:8000/v1` (default: `ollama:qwen3:4b`). If that is a model of Ollama and no server
-//! answers at `OLLAMA_HOST`, the program replays `recorded.jsonl`. That file is a real conversation with a model of 135
-//! million parameters, recorded by this program. The replies are recorded, but the tool and the reading of the replies
-//! are live.
+//! `openai:qwen3-8b@http://localhost:8000/v1` (default: `ollama:qwen3:4b`). If that is a model of Ollama without an
+//! address, and no server answers at `OLLAMA_HOST`, or on this machine without that variable, the program takes the
+//! replies from `recorded.jsonl`. That file is a real conversation with a model of 135 million parameters, recorded by
+//! this program. The tool and the reading of the replies are live.
 //!
 //! `AGENTS_TOOLS=prompted` (or `constrained`) is for models without native tools. `AGENTS_RECORD=FILE` records the
 //! conversation.

@@ -9,11 +9,12 @@ pub(crate) struct Options {
     pub(crate) files: Vec<String>,
     /// Field by which the cases are grouped; each group gets a line.
     pub(crate) by: Option<String>,
-    /// Values, tags or flags whose cases are left out.
+    /// Texts, tags or flags whose cases are left out: those that [`has`] finds.
     pub(crate) without: Vec<String>,
     /// `true` to leave out cases whose answer is neither an object nor an array.
     pub(crate) objects: bool,
-    /// Kind of failed cases to print; empty for all.
+    /// Value of `--show`, by which each example decides what to print; empty if `--show` has no value, and `None`
+    /// without `--show`.
     pub(crate) show: Option<String>,
 }
 
@@ -103,7 +104,8 @@ fn load(file: &str) -> Result<Vec<Value>, Box<dyn Error>> {
     Ok(lines.map(serde_json::from_str).collect::<Result<_, _>>()?)
 }
 
-/// Returns `true` if a case has this value, tag, mode or flag.
+/// Returns `true` if a case has a field with this text, other than `input`, `expect` and `text`, or this tag, or a
+/// field of this name that is neither a text, `null` nor `false`.
 pub(crate) fn has(case: &Value, name: &str) -> bool {
     const CONTENT: [&str; 3] = ["input", "expect", "text"];
     case.as_object()

@@ -54,7 +54,7 @@ impl DirectoryBlobs {
         Ok(DirectoryBlobs { folder })
     }
 
-    /// Returns the file behind a URL; `None` if the URL does not have the form of one of this store.
+    /// Returns the file behind a URL; `None` if the URL does not have the form of this store's URLs.
     fn file(&self, url: &str) -> Option<PathBuf> {
         let (tenant, blob) = url.strip_prefix(&self.url_of(""))?.split_once('/')?;
         let ours = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_hexdigit());

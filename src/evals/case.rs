@@ -12,7 +12,7 @@ use std::{collections::HashMap, fs, io, path::Path};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case<I, E> {
-    /// Name of the case; no other case of the eval has it.
+    /// Name of the case; no other case of the eval has it, in upper or lower case.
     pub name: String,
     /// Input that the agent gets in this case.
     pub input: I,
@@ -51,8 +51,8 @@ impl<I, E> Case<I, E> {
 /// ```
 ///
 /// # Errors
-/// When the file cannot be read, has no case, has two cases of one name, or has a line that is no case. The error names
-/// the file, the line and the field.
+/// When the file cannot be read, has no case, has two cases whose names differ in upper and lower case alone or not at
+/// all, or has a line that is no case or names none. The error names the file, and the line and the field where known.
 pub fn read_cases<I: Data, E: DeserializeOwned>(
     path: impl AsRef<Path>,
 ) -> io::Result<Vec<Case<I, E>>> {

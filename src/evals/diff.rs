@@ -6,8 +6,9 @@ use std::{collections::HashMap, process::ExitCode};
 
 /// Difference between two [`Report`]s. Its `Display` output is a table.
 ///
-/// A case that passes now is better, and one that does not pass any more is worse. Of the others, a case is worse if one
-/// of its scores is lower, and otherwise better if one is higher. Without an answer, each score counts as 0.
+/// A case that passes now and did not before is better, and the reverse is worse. Of the others, a case is worse if one
+/// of its scores is lower, and otherwise better if one is higher. A score that does not pass is lower than one that
+/// passes. Without an answer, each score counts as 0 and does not pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Diff {
@@ -91,7 +92,8 @@ enum Direction {
 
 /// Compares two results of a case: returns whether the case got better, worse or neither, and what has changed. A case
 /// that passes now and did not before got better, and the reverse is worse. Otherwise the case got worse if any score
-/// is lower, and better if none is lower and any is higher. Without an answer, each score counts as 0.
+/// is lower, and better if none is lower and any is higher. Of two scores, one that does not pass is lower than one
+/// that passes, whatever their values. Without an answer, each score counts as 0 and does not pass.
 fn compare(was: &CaseReport, is: &CaseReport) -> (Direction, Change) {
     let mut what = Vec::new();
     match (&was.error, &is.error) {
@@ -129,7 +131,8 @@ fn compare(was: &CaseReport, is: &CaseReport) -> (Direction, Change) {
     (direction, Change { name, what })
 }
 
-/// Returns the score that a scorer gave; 0 if the case has no answer, and `None` if it has no such scorer.
+/// Returns the score that the scorer `by` gave. If it gave none, the result is the failing score 0 for a case with an
+/// error, and `None` for any other case.
 fn score(case: &CaseReport, by: &str) -> Option<Score> {
     let mut scores = case.scores.iter();
     let found = scores.find(|score| score.by == by);

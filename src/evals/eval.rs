@@ -25,10 +25,11 @@ const AT_ONCE: usize = 4;
 
 /// Eval that is about to start: give it scorers, then await it for its [`Report`].
 ///
-/// Without a scorer, a case passes if its run gives an answer. A case with the name of an earlier one fails. A case has
-/// the limits of its [`Run`]: a run with a [time limit](crate::Budget::time) ends even if its model does not answer.
+/// Without a scorer, a case passes if its run gives an answer. A case with the name of an earlier one, in upper or
+/// lower case, fails. A case has the limits of its [`Run`]: a run with a [time limit](crate::Budget::time) ends even if
+/// its model does not answer.
 ///
-/// Scorers see outputs without secrets. A predicate sees the output itself.
+/// A [predicate](Eval::predicate) sees the output itself. The other scorers see it without secrets.
 #[must_use = "an eval does nothing until it is awaited"]
 pub struct Eval<'a, A: Agent, E> {
     name: String,
@@ -70,7 +71,7 @@ impl<'a, A: Agent, E> Eval<'a, A, E> {
         }
     }
 
-    /// Adds the scorer `exact`: as JSON, the output is what the case expects.
+    /// Adds the scorer `exact`: the output and the expectation of the case are equal, both as JSON.
     pub fn exact(self) -> Self {
         self.scorer("exact", Scorer::Exact)
     }
@@ -170,7 +171,7 @@ impl<'a, A: Agent, E> Eval<'a, A, E> {
     /// Records the replies of the models in this folder, a file for each case, and one for each of its judges. A
     /// missing folder is created; earlier recordings are replaced.
     ///
-    /// The run of a case and those of its judges get a [journal](Run::journal) for it.
+    /// For the recordings, the run of each case and of each judge gets a [journal](Run::journal).
     ///
     /// ```
     /// use agents::{evals::{Case, Eval}, prelude::*};
@@ -304,7 +305,7 @@ fn value<T: Serialize>(value: &T) -> Result<Value, String> {
     serde_json::to_value(value).map_err(|error| error.to_string())
 }
 
-/// Returns the message of a caught panic. Only a text is dropped: any other payload may panic when it is dropped.
+/// Returns the message of a caught panic. A payload that is no text is never dropped, because it may panic when it is.
 fn caught(panic: Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

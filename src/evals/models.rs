@@ -71,8 +71,8 @@ fn failed(error: agents_core::Error) -> String {
     wording::failed(error.kind(), error)
 }
 
-/// Returns the path of the recording of this name. Characters that a file name may not have are written as their
-/// numbers.
+/// Returns the path of the recording of this name. Characters other than letters, digits, `-`, `_` and `+` are written
+/// as `%` and their number in hexadecimal.
 fn file(folder: &Path, name: &str) -> PathBuf {
     let mut safe = String::new();
     for c in name.chars() {

@@ -49,7 +49,7 @@ pub struct CaseReport {
     pub name: String,
     /// Is `true` if the run gave an answer and each scorer finds it good enough.
     pub passed: bool,
-    /// Answer of the agent, without secrets; `None` if there was none.
+    /// Answer of the agent, without secrets; `None` if the agent gave no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
     /// Reason why the case has no answer, or why it could not be scored; `None` if neither happened.
@@ -61,7 +61,7 @@ pub struct CaseReport {
     pub calls: usize,
     /// Tokens and money that the run of the case used.
     pub spent: Spent,
-    /// Tokens and money that its judges used.
+    /// Tokens and money that the judges of the case used.
     pub judging: Spent,
     /// Time that the case took, judges included, in milliseconds.
     pub duration_ms: u64,
@@ -189,7 +189,8 @@ impl Report {
         Diff::of(self, later)
     }
 
-    /// Writes the report to a file, as JSON. Only the owner of a new file may read it.
+    /// Writes the report to a file, as JSON, in the place of an earlier file. On Unix, only its owner may read the
+    /// file.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -202,7 +203,8 @@ impl Report {
     /// Reads a report from a file.
     ///
     /// # Errors
-    /// When the file cannot be read, or holds no report that this version reads. The error names the file and the field.
+    /// When the file cannot be read, or holds no report that this version reads. The error names the file, and the
+    /// field if one does not fit.
     pub fn read(path: impl AsRef<Path>) -> io::Result<Report> {
         let path = path.as_ref();
         let text = fs::read_to_string(path)

@@ -32,7 +32,7 @@ pub struct Score {
     pub value: f64,
     /// Is `true` if the value is good enough, so that the case may pass.
     pub passed: bool,
-    /// Explanation of the score for people; `None` if there is none.
+    /// Explanation of the score for people, if the scorer gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -51,8 +51,8 @@ impl Score {
         }
     }
 
-    /// Creates a score that passes if the value is at least `needed`. A value below 0 counts as 0, one above 1 as 1,
-    /// and one that is no number as 0.
+    /// Creates a score that passes if the value is at least `needed`. A value below 0 counts as 0, a value above 1 as
+    /// 1, and `NaN` as 0.
     pub fn graded(value: f64, needed: f64) -> Self {
         let value = match value.is_nan() {
             true => 0.0,

@@ -16,8 +16,8 @@ const NOTE: usize = 160;
 struct Table(Vec<Vec<String>>);
 
 impl Table {
-    /// Returns the lines of the table. The first column is aligned to the left, and each other one to the right if
-    /// `right` says so.
+    /// Returns the lines of the table. A column is aligned to the right if `right` returns `true` for its number,
+    /// counted from 0, and to the left otherwise.
     fn lines(&self, right: impl Fn(usize) -> bool) -> Vec<String> {
         let mut widths = Vec::new();
         for row in &self.0 {
@@ -100,7 +100,8 @@ fn row(case: &CaseReport, scorers: &[&str]) -> Vec<String> {
     row
 }
 
-/// Returns the reasons why a case did not pass, each in words.
+/// Returns the reasons why a case did not pass, as far as they are known: its error, and the notes of its failed
+/// scores.
 fn why(case: &CaseReport) -> Vec<String> {
     let failed = case.scores.iter().filter(|score| !score.score.passed);
     let notes = failed.filter_map(|score| {

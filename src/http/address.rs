@@ -83,7 +83,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !reserved && !is_metadata_v4(address)
 }
 
-/// Returns the IPv4 address that is embedded in an IPv6 address; `None` if none is.
+/// Returns the IPv4 address that is embedded in an IPv6 address; `None` if the IPv6 address embeds none.
 fn hidden_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, high, low]

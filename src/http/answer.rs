@@ -51,10 +51,12 @@ pub struct HttpAnswer {
     /// Media type of the body, as the server declares it; `None` if it declares none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Headers of the response that the tool was told to show.
+    /// Headers of the response, as far as the server has sent them: `cache-control`, `content-language`,
+    /// `content-length`, `etag`, `last-modified`, `link`, `location` and `retry-after`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// Body, if it is JSON that was read to its end and is no longer than the preview; else `None`.
+    /// Body, if the server declares JSON or no media type, and the body is JSON that was read to its end and is no
+    /// longer than the [preview](super::HttpTool::preview); else `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Json>,
     /// Body, if it is text that is not in `json`, such as JSON longer than the preview; else `None`. A text that was
@@ -64,9 +66,9 @@ pub struct HttpAnswer {
     /// Description of the body, if it is neither JSON nor text; else `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binary: Option<String>,
-    /// Number of bytes of the body that were read.
+    /// Number of bytes of the body that were read, at most the tool's [`max_bytes`](super::HttpTool::max_bytes).
     pub bytes: usize,
-    /// Is `true` if the body is longer than the part that is shown.
+    /// Is `true` if the body is longer than the part that was read, or its text than the part that is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
@@ -147,7 +149,8 @@ impl HttpAnswer {
         self.text = Some(format!("{}{sign}", &text[..end]));
     }
 
-    /// Returns the first 300 characters of the body, for an error message.
+    /// Returns the first 300 characters of the body, for an error message, with `…` if there are more. A body that is
+    /// neither JSON nor text is described.
     pub fn brief(&self) -> String {
         let said = match (&self.json, &self.text) {
             (Some(json), _) => json.as_str(),

@@ -70,7 +70,7 @@ impl HttpError {
         }
     }
 
-    /// Creates the error for a connection that failed, or broke off.
+    /// Creates the error for a connection that failed, broke off, or was refused because the host is a private one.
     pub(super) fn of_transport(error: &reqwest::Error) -> Self {
         let mut innermost: &dyn StdError = error;
         while let Some(source) = innermost.source() {
@@ -97,13 +97,14 @@ impl HttpError {
         }
     }
 
-    /// Returns `true` if the request may have reached the server, which did not answer: a request that writes may have taken
-    /// effect.
+    /// Returns `true` if the request may have reached the server and no complete answer came: a request that writes may
+    /// have taken effect.
     pub fn may_have_taken_effect(&self) -> bool {
         self.was_sent
     }
 
-    /// Returns the HTTP status code, or `None` if the server did not respond.
+    /// Returns the HTTP status code for which the call failed (401, 403, 429, or 500 and above); `None` if the call
+    /// failed for any other reason.
     pub fn status(&self) -> Option<u16> {
         self.status
     }

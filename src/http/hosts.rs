@@ -34,7 +34,7 @@ impl Pattern {
     }
 
     /// Reads a pattern of hosts: `host` or `*.host`, with or without a port, with or without `http://` before it. The
-    /// error says why it is none.
+    /// error says why the text is no pattern.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let (clear, named) = match text.strip_prefix("http://") {
             Some(rest) => (true, rest),

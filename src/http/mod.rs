@@ -14,32 +14,33 @@
 //! # let _ = clerk;
 //! ```
 //!
-//! A model always gets an [`HttpAnswer`]: the status, a few headers, and the body as JSON, as text, or as a short
-//! description if it is neither. A long body is cut, and the answer says so.
+//! A call ends with an [`HttpAnswer`] or an error. The answer has the status, a few headers, and the body as JSON, as
+//! text, or as a short description if the body is neither. A long body is cut, and the answer says so.
 //!
 //! | what happened | how the call ends |
 //! |-|-|
-//! | any status below 500 that is not in this table | with an answer, also for a 404, or a redirect of what writes |
-//! | 401, 403 | `AUTH_REQUIRED` |
+//! | any other status below 500 | with an answer, also for a 404, or a redirect that is not followed |
+//! | 401, 403; a secret that is missing or unfit for a header | `AUTH_REQUIRED` |
 //! | 429 | `RATE_LIMIT`, with the time after which the server may be asked again |
-//! | 500 and above; too many redirects | `PROVIDER_ERROR` |
+//! | 500 and above; too many redirects, or one to an invalid URL | `PROVIDER_ERROR` |
 //! | no connection, or one that broke | `NETWORK_ERROR` |
 //! | no complete answer in time | `TIMEOUT` |
 //! | a host, an address or a method that is not allowed | `POLICY_DENIED` |
+//! | a URL that is not absolute, not HTTP, or has a password; a header that cannot be sent | `VALIDATION_ERROR` |
 //!
 //! # What is not allowed
 //!
 //! - Hosts: all except those that you allow, for the first request and for every redirect.
-//! - Plain HTTP: only for hosts allowed with `http://` before them, or as private hosts.
+//! - Plain HTTP: except for hosts allowed with `http://` before them, or as private hosts.
 //! - Addresses: a name that resolves to this machine or its network is refused. Addresses are checked when
 //!   the connection is made, so a name cannot resolve differently in between. Exceptions are made
 //!   [host by host](HttpTool::allow_private_host), and even then no name may resolve to the metadata services
 //!   of cloud providers (169.254.169.254 and similar addresses).
-//! - Methods: all except `GET` and `HEAD`. Other methods make the tool one that [writes](crate::Effects::Writes),
-//!   and calls with them need approval.
-//! - Redirects: only those of `GET` and `HEAD` are followed. A request with another method is sent once, as it was
-//!   approved. If the server redirects it, the redirect is the answer, with its status and its `location`. A
-//!   request to that location is a call of its own and needs its own approval.
+//! - Methods: all except `GET` and `HEAD`, unless you [allow](HttpTool::allow_method) them. A method that you allow
+//!   makes the tool one that [writes](crate::Effects::Writes), and calls with that method need approval.
+//! - Redirects: only those of `GET` and `HEAD` are followed. A request with another method, or one that a person has
+//!   approved, is sent once. If the server redirects it, the redirect is the answer, with its status and its
+//!   `location`. A request to that location is a call of its own and needs its own approval.
 //! - Secrets: each is sent only to its own host. Once a redirect has led to another origin (scheme, host or port),
 //!   the rest of the call is made without secrets. The new host gets none of its own, and if a redirect leads
 //!   back, the first host gets none either.
@@ -149,7 +150,8 @@ pub struct HttpArgs {
     /// Request body: JSON, or a string as plain text; `None` for no body.
     #[serde(default)]
     pub body: Option<Json>,
-    /// Headers that a tool of your own adds; a model cannot set them. A `content-type` goes before the one of the body.
+    /// Headers that a tool of your own adds; a model cannot set them. A `content-type` replaces that of the body. After
+    /// a redirect to another origin (scheme, host or port), the headers are not sent any more.
     #[serde(skip)]
     pub headers: BTreeMap<String, String>,
 }
@@ -250,7 +252,7 @@ impl HttpTool {
     /// Sends the secret of this name to that host as `Authorization: Bearer`.
     ///
     /// If no scope has the secret, the call ends with `AUTH_REQUIRED`. The secret is sent over plain HTTP only to
-    /// this machine, and never after a redirect from another origin.
+    /// this machine, and not at all once a redirect has led to another origin.
     ///
     /// # Panics
     /// When `host` is not a host, or has `http://` before it.
@@ -259,7 +261,8 @@ impl HttpTool {
         self.send(host, Form::Header(AUTHORIZATION, "Bearer "), secret.into())
     }
 
-    /// Sends the secret of this name to that host in another header, such as `x-api-key`.
+    /// Sends the secret of this name to that host in the header `header`, such as `x-api-key`. See
+    /// [`bearer`](Self::bearer) for when it is sent.
     ///
     /// # Panics
     /// When `host` is not a host, or has `http://` before it, or when `header` is not a header name.
@@ -314,22 +317,22 @@ impl HttpTool {
         self
     }
 
-    /// Sets how many redirects of a `GET` or `HEAD` are followed; 5 by default. Redirects of other methods are not
-    /// followed.
+    /// Sets how many redirects of a `GET` or `HEAD` are followed; 5 by default. A redirect of another method, or of a
+    /// call that a person has approved, is not followed.
     #[must_use]
     pub fn redirects(mut self, most: usize) -> Self {
         self.redirects = most;
         self
     }
 
-    /// Sets how many bytes of a body are read; 1 MB (1,000,000 bytes) by default.
+    /// Sets how many bytes of a body are read at most; 1 MB (1,000,000 bytes) by default.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Sets how many bytes of a body the model is shown; 20 kB (20,000 bytes) by default.
+    /// Sets how many bytes of a body the model is shown at most; 20 kB (20,000 bytes) by default.
     #[must_use]
     pub fn preview(mut self, bytes: usize) -> Self {
         self.preview = bytes;
@@ -371,7 +374,8 @@ impl HttpTool {
     }
 }
 
-/// Returns `true` if this is one host, with or without a port, which [`HttpTool::allow_host`] takes.
+/// Returns `true` if this is a single host that [`HttpTool::allow_host`] takes, with or without a port, with or without
+/// `http://` before it.
 ///
 /// ```
 /// use agents::http::is_host;

@@ -241,7 +241,7 @@ impl HttpTool {
     }
 }
 
-/// Returns the headers that a tool of the user's adds to a request; an error if one cannot be sent.
+/// Returns the headers that a tool of your own adds to a request; an error if one of them cannot be sent.
 fn own(given: &BTreeMap<String, String>) -> Result<HeaderMap, HttpError> {
     let mut headers = HeaderMap::new();
     for (name, value) in given {
@@ -269,7 +269,8 @@ fn literal(url: &Url) -> Option<IpAddr> {
     host.parse().ok()
 }
 
-/// Returns the URL to which the server redirects; `None` if it does not redirect.
+/// Returns the URL to which the server redirects; `None` if it does not redirect, and an error if it names no valid
+/// URL.
 fn redirected(response: &Response, from: &Url) -> Result<Option<Url>, HttpError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);

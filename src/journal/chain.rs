@@ -5,9 +5,9 @@ use std::fmt;
 
 /// Key of the digests in a journal's file.
 ///
-/// With a key, lines that were altered, removed, inserted or moved without it are found when the journal is read.
-/// Lines that were cut off at the end are not found, because the rest is a complete journal. Without a key the
-/// digests find accidental changes only, because anybody can compute them.
+/// With a key, whoever reads the journal finds lines that were altered, removed, inserted or moved by somebody without
+/// the key. Lines that were removed at the end are not noticed, because the rest is a complete journal. Without a key,
+/// the digests find accidental changes only, because anybody can compute them.
 ///
 /// ```
 /// use agents::journal::Key;

@@ -27,14 +27,14 @@ const FORMAT: u32 = 1;
 /// A journal in a file.
 ///
 /// Each commit is one line, which is written at once and synchronised with the disk before the commit returns. While
-/// the journal is open no other process may open it. If the process or the machine ends in the middle of a line, the
-/// next opening cuts that line off, and [`cut`](FileJournal::cut) returns its length. A complete line that was altered
-/// is refused, and the run does not continue.
+/// the journal is open it cannot be opened again, here or in another process. If the process or the machine ends in the
+/// middle of a line, the next opening cuts that line off, and [`cut`](FileJournal::cut) returns its length. A complete
+/// line that was altered is refused, and the run does not continue.
 ///
 /// One handle may be used again, in an `Arc`: a second run with it continues where the first one ended, or returns
 /// its outcome. Two runs at the same time are not possible: the second one to write is refused.
 ///
-/// The file is readable by its owner alone, and not encrypted.
+/// On Unix, a new file is readable by its owner alone. It is not encrypted.
 pub struct FileJournal {
     path: PathBuf,
     cut: u64,
@@ -172,8 +172,8 @@ impl fmt::Debug for FileJournal {
     }
 }
 
-/// Opens a file that only its owner may read. The folder of a new file is synchronised, so that the file stays in
-/// it.
+/// Opens a file, or creates one that only its owner may read. The folder of a new file is synchronised, so that the
+/// file stays in it.
 fn open(path: &Path) -> io::Result<File> {
     let is_new = !path.exists();
     let mut how = OpenOptions::new();

@@ -1,7 +1,7 @@
 //! Runs that survive their process: the facts of a run, stored as they happen.
 //!
-//! [`Run::journal`](crate::agent::Run::journal) takes a journal. With an empty journal the run starts. With an
-//! incomplete one the run continues, and with that of a finished run its outcome is returned.
+//! [`Run::journal`](crate::agent::Run::journal) takes a journal. With an empty journal the run starts, with that of an
+//! unfinished run it continues, and with that of a finished run it returns the stored outcome.
 //!
 //! ```
 //! use agents::{prelude::*, journal::FileJournal};

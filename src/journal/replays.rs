@@ -3,9 +3,10 @@
 use super::{Entry, Key, recorded};
 use agents_core::{Agent, agent::Run};
 
-/// Replays a recorded run with the code of today, and panics if it would go otherwise: with the recorded fact at which it
-/// differs. `text` is that of a journal's file, as [`written`] and `agents test from RUN` write it, or as a
-/// [`FileJournal`](super::FileJournal) without a key has it. `start` makes the run of the recorded input.
+/// Replays a recorded run with the code of today, and panics if the run goes otherwise now. The message names the first
+/// recorded fact from which it departs. `text` is that of a journal's file, as [`written`] and `agents test from RUN`
+/// write it, or as a [`FileJournal`](super::FileJournal) without a key has it. `start` makes the run of the recorded
+/// input.
 ///
 /// See [`Run::replay`] for what runs, and what is given again. The function blocks, so it is for tests that are not async;
 /// the others await [`Run::replay`].
@@ -30,7 +31,8 @@ use agents_core::{Agent, agent::Run};
 /// ```
 ///
 /// # Panics
-/// When the replay differs, when the text is no journal, or when it is called from async code.
+/// When the replay differs, when the text is no journal without a key, when the recorded input does not fit the agent,
+/// or when the function is called from async code.
 #[track_caller]
 pub fn assert_replays<'a, A: Agent + 'a>(text: &str, start: impl FnOnce(A::In) -> Run<'a, A>) {
     if let Err(why) = replayed(text, start) {

@@ -29,8 +29,9 @@ pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
     live_to(io::stdout(), io::stdout().is_terminal())
 }
 
-/// Returns an event handler that draws a run on any writer while it runs; `redraw` says whether that is a
-/// terminal.
+/// Returns an event handler that draws a run on any writer while it runs. With `redraw`, the timeline is drawn again
+/// in its place whenever it changes, which needs a terminal. Without it, a line is written for each step when the step
+/// ends.
 ///
 /// ```
 /// use agents::{prelude::*, timeline};
@@ -96,8 +97,9 @@ impl<W: Write> Live<W> {
         self.out.flush()
     }
 
-    /// Changes the rows of the timeline as the event says. Returns the indices of the rows that have ended, or `None`
-    /// if nothing visible changed.
+    /// Changes the rows of the timeline as the event says. Returns the indices of the rows to write as lines if the
+    /// timeline is not redrawn: those of steps that have ended, and of answers that were refused. `None` if nothing
+    /// visible changed.
     fn take_in(&mut self, event: &Event, now: Timestamp) -> Option<Vec<usize>> {
         let place = &event.place;
         match &event.kind {

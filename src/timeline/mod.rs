@@ -1,7 +1,7 @@
 //! Timeline of a run on the terminal: which agent, model and tool worked when, and with what result.
 //!
-//! [`of`] draws a run that has ended. [`live`] draws a run while it runs, and redraws it on every event. If the
-//! output is not a terminal, [`live`] writes a line for each step when the step ends. Such lines have no bars,
+//! [`of`] draws a run that has ended. [`live`] draws a run while it runs, and redraws it whenever an event changes it.
+//! If the output is not a terminal, [`live`] writes a line for each step when the step ends. Such lines have no bars,
 //! because the scale of the bars is the whole run.
 //!
 //! ```
@@ -104,14 +104,15 @@ pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
 }
 
 impl Timeline {
-    /// Turns the timeline's colours on or off.
+    /// Turns the timeline's colours on or off; they are off by default.
     #[must_use]
     pub fn colour(mut self, colour: bool) -> Self {
         self.colour = colour;
         self
     }
 
-    /// Sets the maximum width of the timeline in columns; 100 by default.
+    /// Sets the width of the timeline in columns, to which notes are cut; 100 by default. Names, bars and times are
+    /// never cut for it, and take up to about 65 columns.
     #[must_use]
     pub fn width(mut self, columns: usize) -> Self {
         self.width = columns;

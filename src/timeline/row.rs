@@ -12,7 +12,7 @@ use agents_core::{
 /// Line of a timeline: one step of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Place in the run of the step.
+    /// Place of the step in the run.
     pub(super) place: String,
     pub(super) depth: usize,
     pub(super) kind: Kind,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Agent,
     Turn,
     Call,
-    /// A step of any kind has failed.
+    /// A step of any kind that has failed.
     Failed,
 }
 

@@ -95,7 +95,7 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
 }
 
 /// Returns the place in the arguments that the steps lead to, and creates what is missing on the way; `None` if other
-/// values are in the way.
+/// values are in the way, or if a list would be longer than [`MAX_ITEMS`].
 fn find<'a>(arguments: &'a mut Value, steps: &[Step<'_>]) -> Option<&'a mut Value> {
     let mut place = arguments;
     for step in steps {

@@ -466,7 +466,8 @@ fn put_media(out: &mut Vec<u8>, media: &Media) {
     );
 }
 
-/// Returns the name of a call with `_` for each character that the server refuses. Models invent other names.
+/// Returns the name of a call as the server takes it, since models invent other names: at most 64 characters, with `_`
+/// for each that the server refuses, and before a name that begins with no letter; `unnamed` if the call has no name.
 fn name(name: &str) -> String {
     let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     let name: String = name

@@ -70,7 +70,8 @@ impl Bundle {
         self
     }
 
-    /// Sets for how long the access token is valid from now. Without it, the token never expires.
+    /// Sets for how long the access token is valid from now. Without such a time, the bundle takes the token to be
+    /// valid for ever.
     #[must_use]
     pub fn expires_in(mut self, time: Duration) -> Self {
         self.expires_at = Some(now().saturating_add(time.as_secs()));
@@ -82,7 +83,7 @@ impl Bundle {
         &self.access_token
     }
 
-    /// Returns `true` if the access token expires within this time.
+    /// Returns `true` if the access token has expired or expires within this time.
     pub fn expires_within(&self, time: Duration) -> bool {
         self.expires_at
             .is_some_and(|at| at <= now().saturating_add(time.as_secs()))
@@ -142,7 +143,7 @@ impl Bundle {
         })
     }
 
-    /// Returns a message of the token server without the tokens and the client secret that it may have repeated.
+    /// Returns a message of the token server without the refresh token and the client secret that it may have repeated.
     fn without_tokens(&self, mut message: String) -> String {
         let tokens = [&self.refresh_token, &self.client_secret];
         for token in tokens.into_iter().flatten().filter(|one| !one.is_empty()) {

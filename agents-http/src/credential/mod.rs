@@ -67,7 +67,8 @@ impl Call<'_> {
     /// left out.
     ///
     /// # Errors
-    /// When the run has no such secret, when the organisation has no token, or when a token cannot be refreshed.
+    /// When the run has no such secret, when the organisation has no token, when a token cannot be refreshed, or when
+    /// the key or the token has characters that no header can have.
     pub async fn authorized(
         self,
         credential: Option<&Credential>,

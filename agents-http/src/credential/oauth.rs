@@ -171,6 +171,9 @@ impl OAuth {
     ///
     /// # Errors
     /// When the organisation has no token, when the store cannot be asked, or when the token cannot be refreshed.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
     pub async fn token(&self, org: &str) -> Result<String, ModelError> {
         let (shared, org) = (self.shared.clone(), org.to_owned());
         let work = tokio::spawn(async move { shared.token(&org).await });

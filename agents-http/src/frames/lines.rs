@@ -17,8 +17,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Adds the next bytes of the stream. Returns the lines that are complete now, each with its line feed; empty if
-    /// none is.
+    /// Adds the next bytes of the stream. Returns the lines that are complete now, each with its line feed. If no line
+    /// is complete, the result is empty.
     pub fn push<'a>(&'a mut self, piece: &'a [u8]) -> &'a [u8] {
         self.held.drain(..self.returned);
         self.returned = 0;

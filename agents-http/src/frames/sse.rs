@@ -17,7 +17,7 @@ pub struct Event<'a> {
 /// Error of a stream in which a server-sent event is longer than the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTooLong {
-    /// Maximum number of bytes that an event may have, which this one exceeds.
+    /// Maximum number of bytes of an event, which the event exceeds.
     pub max: usize,
 }
 
@@ -32,7 +32,7 @@ impl std::error::Error for FrameTooLong {}
 /// Cuts a stream into server-sent events.
 ///
 /// Lines may end with a line feed, a carriage return or both. Comments and unknown fields are skipped. The stream may
-/// be cut anywhere, even within a character. An event may have 16 MiB.
+/// be cut anywhere, even within a character. An event may have at most 16 MiB.
 ///
 /// At the end of the stream, [`finish`](Events::finish) passes on an event whose empty line is missing, which the
 /// standard would drop. Streams of JSON lines are cut by [`Lines`](crate::Lines).

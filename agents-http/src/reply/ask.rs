@@ -125,7 +125,8 @@ pub async fn get_json<T: DeserializeOwned>(
     response.into_body().read_all(read).await
 }
 
-/// Reads the body of a response to its end with the decoder; the result is the failure that ended it, if one did.
+/// Reads the body of a response to its end with the decoder. Returns the failure of the connection that ended the body,
+/// if one did. Bytes that do not follow the format are an error.
 async fn read<F: Format>(
     decoder: &mut Decoder<F>,
     mut body: Body,

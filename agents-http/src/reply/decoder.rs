@@ -176,8 +176,9 @@ impl std::error::Error for Problem {}
 
 /// Decodes the body of a response as it arrives.
 ///
-/// A body that begins with `{` or `[` is one document, and any other body is a stream of events. A server may thus
-/// answer in another way than it was asked to. [`Format`] has an example.
+/// If the framing is not [given](Decoder::framed), a body that begins with `{` or `[` is one document, and any other
+/// body is a stream of server-sent events. A server may thus answer in another way than it was asked to. [`Format`] has
+/// an example.
 #[derive(Debug)]
 pub struct Decoder<F> {
     format: F,
@@ -198,8 +199,9 @@ enum Frames {
 }
 
 impl<F: Format> Decoder<F> {
-    /// Creates a decoder that recognises the framing by the first byte of the body. The framing is one JSON document,
-    /// server-sent events, or a JSON value on each line: see [`Framing`].
+    /// Creates a decoder that recognises the framing by the first byte of the body that is no white space: `{` and `[`
+    /// begin one JSON document, and any other byte begins server-sent events. For a JSON value on each line, use
+    /// [`framed`](Self::framed).
     pub fn new(format: F) -> Self {
         Decoder {
             format,
@@ -216,7 +218,7 @@ impl<F: Format> Decoder<F> {
         }
     }
 
-    /// Returns the framing (document, server-sent events or lines); `None` before the first byte, by which it is
+    /// Returns the framing (document, server-sent events or lines); `None` as long as it is neither given nor
     /// recognised.
     pub fn framing(&self) -> Option<Framing> {
         match &self.frames {
@@ -286,7 +288,8 @@ impl<F: Format> Decoder<F> {
     /// Says that the body has ended, in this way.
     ///
     /// # Errors
-    /// With [`Problem::Unfinished`] if the reply is not complete. A reply that is
+    /// With [`Problem::Unfinished`] if the reply is not complete, and with another problem if a document does not
+    /// follow the format, if an error is reported, or if the body has no reply in it. A reply that is
     /// [complete](Progress::Complete) may lack the event that ends its stream, if the server has ended the body.
     pub fn end(&mut self, ending: Ending, sink: Sink<'_>) -> Result<(), Problem> {
         let closed = ending == Ending::Closed;

@@ -20,7 +20,7 @@ pub(super) struct Failures<'a> {
     pub(super) request_id: Option<String>,
 }
 
-/// The head of a response by which the server refuses the request: its status, and how long to wait.
+/// Head of a response by which the server refuses the request: its status and its headers.
 pub(super) struct Refusal {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -38,7 +38,8 @@ impl Failures<'_> {
         }
     }
 
-    /// Creates the error `message`, about an error of the provider in these words.
+    /// Creates an error with this message. `words` are those of the provider, which may name the lengths of a
+    /// conversation that is too long.
     fn error_of(&self, kind: Kind, message: &str, words: &str) -> ModelError {
         match kind {
             Kind::TooLong => {

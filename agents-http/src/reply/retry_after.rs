@@ -3,7 +3,7 @@ use serde::Deserialize;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Returns how long a server asks clients to wait, by its header `retry-after-ms`, or `Retry-After` in seconds or as a
-/// date; `None` without one.
+/// date; `None` if it has sent neither in a form that can be read.
 ///
 /// ```
 /// use agents_http::{http::HeaderMap, retry_after};
@@ -31,8 +31,8 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     }
 }
 
-/// Returns how long an error of a Google API asks clients to wait: the `retryDelay` of its `RetryInfo`; `None` without
-/// one.
+/// Returns how long an error of a Google API asks clients to wait: the `retryDelay` of its `RetryInfo`; `None` if the
+/// body has none.
 pub(super) fn retry_info(body: &[u8]) -> Option<Duration> {
     #[derive(Deserialize)]
     struct Body {

@@ -111,7 +111,8 @@ impl Dialect {
         }
     }
 
-    /// Forbids fields without a name. Returns `false` if that is impossible.
+    /// Forbids fields that the schema of an object does not name. Returns `false` if that is impossible, if a field is
+    /// optional and may not be, or if an array lacks `items` and may not.
     fn close(&self, schema: &mut Map<String, Value>) -> bool {
         let of = schema.get("type").and_then(Value::as_str);
         if of == Some("array") {

@@ -45,14 +45,15 @@ pub struct Dialect {
     pub recursion: bool,
     /// Objects that the server takes.
     pub objects: Objects,
-    /// Is `true` if an array may lack `items`. Only for [closed](Objects::Closed) objects does it matter.
+    /// Is `true` if an array may lack `items`. The value matters only if `objects` is not [`Open`](Objects::Open).
     pub any_items: bool,
 }
 
 /// Keywords of JSON Schema that a server knows.
 ///
-/// A keyword that is left out is first replaced by one that says the same and that the server knows: `definitions` by
-/// `$defs`, `oneOf` by `anyOf`, `const` by `enum`, and an `allOf` of one schema by that schema.
+/// With `Without` and `Only`, a keyword that would be left out is first replaced by one that says the same and that the
+/// server knows: `definitions` by `$defs`, `oneOf` by `anyOf`, `const` of a text or a number by `enum`, and an `allOf`
+/// of one schema by that schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keywords {
     /// Takes all keywords.
@@ -72,8 +73,9 @@ pub enum References {
     Kept,
     /// References stay, without the keywords beside them.
     Alone,
-    /// References are replaced by the schemas that they lead to. A reference stays, alone and with its definition, if
-    /// the definition refers to itself, if it does not exist, or once the schema has more than 256 KiB.
+    /// References are replaced by the schemas that they lead to. A reference stays, without the keywords beside it and
+    /// with its definition, if the definition refers to itself, once the schema has more than 256 KiB, or once more
+    /// than 50 references lie within each other. A reference to a definition that does not exist stays, too.
     ///
     /// Keywords beside a reference join those of the definition. Where both have a title, a description, a default or
     /// examples, that beside the reference stays.
@@ -86,7 +88,7 @@ pub enum Objects {
     /// Takes all objects, and other values.
     Open,
     /// Takes objects whose fields all have a name, and says so with `"additionalProperties": false`. The whole value is
-    /// such an object, and no value in it is without a type.
+    /// such an object, and no schema in it permits every value.
     Closed,
     /// Like [`Closed`](Self::Closed), and all fields have to be required.
     Required,

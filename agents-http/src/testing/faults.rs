@@ -34,7 +34,7 @@ pub enum Fault {
     Overloaded,
     /// S05: the connection of the first request is reset before a byte; later requests are answered.
     Reset,
-    /// S06: requests get no byte for 120 seconds.
+    /// S06: requests get no byte for 120 seconds, and the connection is closed then.
     NoResponse,
     /// S07: the first token comes after 20 seconds.
     SlowFirstToken,

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 /// Checks that a client sends a field by its name, and refuses those that it sets itself.
 ///
 /// `client` makes a client of the server at this address that has these fields, in their order. `own` has fields of the
-/// client, each with whatever sets it as its errors name it; a field within an object has a dot in front. `reply` is a
-/// reply in one document.
+/// client, each with whatever sets it as its errors name it; a field within an object has the name of the object and a
+/// dot in front. `reply` is a reply in one document.
 ///
 /// # Panics
 /// When the client breaks a promise.

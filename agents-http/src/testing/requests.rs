@@ -85,7 +85,7 @@ pub async fn ask(model: &impl Model) -> Result<Reply, ModelError> {
     model.chat(Request::new(&history)).await
 }
 
-/// Sends a request with a sink; returns the reply and the pieces that the sink received, reasoning in brackets.
+/// Sends a request with a sink; returns the reply and the pieces that the sink received, reasoning in parentheses.
 ///
 /// # Panics
 /// When a sink has panicked.

@@ -45,7 +45,7 @@ impl Answer {
         Answer::with_head(status, "content-type: application/json\r\n", body)
     }
 
-    /// Creates an answer with these headers, each followed by `\\r\\n`.
+    /// Creates an answer with these headers, each followed by `\r\n`.
     pub fn with_head(status: u16, head: &str, body: &str) -> Self {
         let text = format!(
             "HTTP/1.1 {status} X\r\n{head}content-length: {}\r\n\r\n{body}",
@@ -67,7 +67,7 @@ impl Answer {
         Answer::begun_with("")
     }
 
-    /// Creates the head of a streamed answer with these headers as well, each followed by `\\r\\n`.
+    /// Creates the head of a streamed answer with these headers as well, each followed by `\r\n`.
     pub fn begun_with(head: &str) -> Self {
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{head}transfer-encoding: chunked\r\n\r\n"

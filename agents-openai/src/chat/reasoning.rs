@@ -44,7 +44,7 @@ impl Reasoning {
         }
     }
 
-    /// Returns the reasoning, with what goes back to the server; `None` if there is none.
+    /// Returns the reasoning, with what goes back to the server; `None` if the reply has no reasoning.
     pub(super) fn finish(self) -> Option<Thinking> {
         let thinking = Thinking::from(self.text);
         let thinking = match (self.details.is_empty(), self.field) {

@@ -39,7 +39,8 @@ pub(super) struct Launcher {
 }
 
 impl Launcher {
-    /// Finds the programs that make a box, checks its folders, and compiles the filters of system calls.
+    /// Checks the variables and the folders of a box, finds the programs that make it, and compiles the filters of
+    /// system calls.
     pub(super) fn find(sandbox: &Sandbox) -> Result<Self, Unenforced> {
         for (name, _) in &sandbox.env {
             if name.is_empty() || name.contains(['=', '\0']) {
@@ -63,7 +64,8 @@ impl Launcher {
         })
     }
 
-    /// Returns a mounted folder that was replaced since the tool was made; `None` if there is none.
+    /// Returns a mounted folder that is gone, or was replaced by a link, since the tool was made; `None` if all are in
+    /// place.
     pub(super) fn moved(&self) -> Option<&Path> {
         let moved = self.folders.iter().find(|folder| !folder.is_in_place());
         moved.map(|folder| &*folder.source)
@@ -207,7 +209,7 @@ fn find(name: &str, package: &str, folders: &[&str]) -> Result<PathBuf, Unenforc
         .ok_or_else(|| Unenforced::new(wording::program_missing(name, package)))
 }
 
-/// Returns `true` if the agent's process acts as root.
+/// Returns `true` if the agent's process acts as root, or if its user cannot be read.
 fn is_root() -> bool {
     // The second number is the user in whose name this process acts. If that cannot be read, stepping down is tried.
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

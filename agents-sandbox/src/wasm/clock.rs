@@ -11,7 +11,8 @@ use wasmtime::Engine;
 /// Time between two ticks of the clock, by which the engine notices that a module's time is over.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Clock that ticks while modules run: their number, and the thread, which waits for the first of them.
+/// Clock that ticks while modules run: the number of running modules, and the signal for its thread that a first one
+/// has begun.
 #[derive(Default)]
 struct Clock {
     running: Mutex<usize>,

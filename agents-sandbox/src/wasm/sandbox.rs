@@ -65,14 +65,14 @@ impl WasmSandbox {
     }
 
     /// Sets how many bytes of the standard output the model is shown, and how many of the standard error; 64 kB by default. A
-    /// module that writes 16 times as much is ended.
+    /// module that writes more than 16 times as much to one of them is ended.
     #[must_use]
     pub fn output(mut self, bytes: usize) -> Self {
         self.output = bytes;
         self
     }
 
-    /// Sets a variable of the environment. Without it, a module has none.
+    /// Sets a variable of the environment. A module has no other variables than those.
     ///
     /// The module sees the value, and may print it for the model: no place for a secret.
     #[must_use]

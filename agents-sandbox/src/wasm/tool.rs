@@ -53,6 +53,7 @@ impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> WasmTool<Args>
     ///
     /// # Errors
     /// When the module is broken, is no command, wants more memory than it may have, or imports what it was not given.
+    /// When a variable of the settings cannot be set.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         description: impl AsRef<str>,

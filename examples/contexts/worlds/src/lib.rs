@@ -12,7 +12,7 @@ pub async fn geographer(question: String) -> String;
 pub struct Geographers {
     /// Agent for questions. It works within the run of the agent that asks.
     pub agent: Geographer,
-    /// Agent for questions in a runtime, which keeps its sessions.
+    /// Agent for conversations, in a runtime that keeps its sessions.
     pub durable: AgentRef<String, String>,
 }
 
