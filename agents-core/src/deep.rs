@@ -1,20 +1,68 @@
 //! Deep trees of agents: their levels are on the heap, so that no run overflows the stack.
 
+use corosensei::{on_stack, stack::DefaultStack};
 use std::{
+    cell::Cell,
     pin::Pin,
     task::{Context, Poll},
 };
 
-/// Number of bytes of stack that one level of recursion may need: in a build without optimisation it is about 80 kB.
+/// Number of bytes that levels may use of a thread's own stack, whose size is not known, before the next level is put
+/// on the heap.
+const OWN: usize = 128 * 1024;
+
+/// Number of bytes of stack that one level of recursion may need: in a build without optimisation it is about 100 kB.
 const LEVEL: usize = 256 * 1024;
 
 /// Size, in bytes, of a stretch of stack that is put on the heap.
 const PIECE: usize = 2 * 1024 * 1024;
 
-/// Runs `work`, which may call itself for each level of a tree. If the stack is nearly used up, more stack is put on
-/// the heap.
+thread_local! {
+    /// Address below which the next level is put on the heap; `None` outside of any level.
+    static FLOOR: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Sets the floor of this thread, and sets it back when dropped.
+struct Floor(Option<usize>);
+
+impl Floor {
+    /// Sets the floor this number of bytes below the current place on the stack.
+    fn below_here(bytes: usize) -> Floor {
+        Floor(FLOOR.replace(Some(here().saturating_sub(bytes))))
+    }
+}
+
+impl Drop for Floor {
+    fn drop(&mut self) {
+        FLOOR.set(self.0);
+    }
+}
+
+/// Returns the address of the current place on the stack.
+#[inline(never)]
+fn here() -> usize {
+    let mark = 0_u8;
+    (&raw const mark).addr()
+}
+
+/// Runs `work`, which may call itself for each level of a tree. If the levels have used up their part of the stack,
+/// the next one is put on the heap.
 pub(crate) fn deep<R>(work: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(LEVEL, PIECE, work)
+    match FLOOR.get() {
+        None => {
+            let _floor = Floor::below_here(OWN);
+            work()
+        }
+        Some(floor) if here() >= floor => work(),
+        Some(_) => match DefaultStack::new(PIECE) {
+            Ok(piece) => on_stack(piece, || {
+                let _floor = Floor::below_here(PIECE - LEVEL);
+                work()
+            }),
+            // The system gives no memory: the level takes what is left of the stack.
+            Err(_) => work(),
+        },
+    }
 }
 
 /// Work of an agent within another agent's work. Agents may run each other as deep as their budget allows, however
