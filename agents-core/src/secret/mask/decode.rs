@@ -96,7 +96,10 @@ pub(super) fn layers<U: Unit>(
         let mut add = |units: Vec<U>, base64_depth| {
             // Escapes of two kinds give the same text in either order.
             let mut digest = DefaultHasher::new();
-            units.iter().for_each(|unit| digest.write_u8(unit.byte()));
+            for eight in units.chunks(8) {
+                let bytes = eight.iter().map(|unit| u64::from(unit.byte()));
+                digest.write_u64(bytes.fold(0, |all, byte| all << 8 | byte));
+            }
             units.len().hash(&mut digest);
             if seen.insert(digest.finish()) {
                 queue.push_back((units, depth - 1, base64_depth));

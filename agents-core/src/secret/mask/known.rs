@@ -17,6 +17,8 @@ pub(super) struct Known {
     heads: Option<Heads>,
     /// Length of the shortest and of the longest pattern, in bytes.
     lengths: (usize, usize),
+    /// Is `true` if a pattern holds a quotation mark or a backslash.
+    has_quotes: bool,
 }
 
 /// Secret that a masker knows, with all texts to search for.
@@ -76,6 +78,9 @@ impl Known {
         let shortest = patterns().map(Pattern::len).min();
         let longest = patterns().map(Pattern::len).max();
         Some(Known {
+            has_quotes: secrets
+                .iter()
+                .any(|secret| secret.value().contains(['"', '\\'])),
             heads: Some(Heads::of(patterns())),
             lengths: (shortest.unwrap_or_default(), longest.unwrap_or_default()),
             secrets,
@@ -168,19 +173,48 @@ impl Known {
 
     /// Searches a part of a text for secrets, and each text that the part may encode.
     fn search(&self, heads: &Heads, text: &str, part: &[u8], from: usize, hits: &mut Hits) {
-        let shortest_run = match part.windows(3).any(|bytes| bytes == "…".as_bytes()) {
+        let ellipsis = "…".as_bytes();
+        let has_ellipsis = part.contains(&ellipsis[0])
+            && part.windows(ellipsis.len()).any(|bytes| bytes == ellipsis);
+        let shortest_run = match has_ellipsis {
             _ if hits.open.is_some() => 2,
             // The beginning of a secret counts where a text was cut off.
             true => (MIN_SECRET_CHARS * 8).div_ceil(6),
             false => (self.lengths.0 * 8).div_ceil(6),
         };
-        if hits.open.is_none() && !may_hold(heads, part, shortest_run) {
+        if hits.open.is_none() && !self.may_be_in(heads, part, shortest_run) {
             return;
         }
         layers(Placed::plain(part, from), shortest_run, |units| {
             self.search_layer(heads, text, units, hits);
             false
         });
+    }
+
+    /// Returns `true` if a secret may be in a text or in a text that it encodes: a quick check. Nearly all texts have none,
+    /// which is found out without a look at their places.
+    fn may_be_in(&self, heads: &Heads, text: &[u8], shortest_run: usize) -> bool {
+        if heads.may_be_in(text.iter().copied()) {
+            return true;
+        }
+        let (mut run, mut is_escaped) = (0, false);
+        let is_encoded = text.iter().any(|byte| {
+            run = match six_bits(*byte) {
+                Some(_) => run + 1,
+                None => 0,
+            };
+            let escaped = std::mem::replace(&mut is_escaped, *byte == b'\\') && !is_escaped;
+            match byte {
+                // JSON within JSON: what stands between quotation marks is the same in each text that it encodes.
+                b'"' => escaped && self.has_quotes,
+                b'%' => true,
+                _ => escaped || run >= shortest_run,
+            }
+        });
+        is_encoded
+            && layers(text.to_vec(), shortest_run, |bytes| {
+                heads.may_be_in(bytes.iter().copied())
+            })
     }
 
     fn search_layer(&self, heads: &Heads, text: &str, units: &[Placed], hits: &mut Hits) {
@@ -372,26 +406,6 @@ fn whole_escapes(text: &str, found: Vec<Found>) -> Vec<Found> {
         }
     }
     whole
-}
-
-/// Returns `true` if a secret may be in a text or in a text that it encodes: a quick check. Nearly all texts have none,
-/// which is found out without a look at their places.
-fn may_hold(heads: &Heads, text: &[u8], shortest_run: usize) -> bool {
-    if heads.may_be_in(text.iter().copied()) {
-        return true;
-    }
-    let mut run = 0;
-    let is_encoded = text.iter().any(|byte| {
-        run = match six_bits(*byte) {
-            Some(_) => run + 1,
-            None => 0,
-        };
-        run >= shortest_run || matches!(byte, b'\\' | b'%')
-    });
-    is_encoded
-        && layers(text.to_vec(), shortest_run, |bytes| {
-            heads.may_be_in(bytes.iter().copied())
-        })
 }
 
 /// Returns the length in bytes of the rest of a JSON string whose opening quote has been read.

@@ -112,6 +112,37 @@ proptest! {
     }
 
     #[test]
+    fn quotation_marks_and_backslashes_hide_none(
+        value in r#"[ac"\\]{4,6}"#, text in r#"[ac"\\]{0,40}"#, levels in 0..3usize,
+    ) {
+        let mut text = format!("{text}{value}");
+        for _ in 0..levels {
+            text = Value::from(text).to_string();
+        }
+        prop_assert!(knowing(&[("k", &value)]).is_in(&text), "{value:?} in {text}");
+    }
+
+    #[test]
+    fn text_that_an_escape_joins_is_found(escaped in r#"[ac"\\]{4,40}"#) {
+        // No escape begins with `\\a` or `\\c`.
+        let mut plain = String::new();
+        let mut rest = escaped.chars();
+        while let Some(c) = rest.next() {
+            let next = rest.clone().next();
+            match (c, next) {
+                ('\\', Some(next @ ('"' | '\\'))) => {
+                    plain.push(next);
+                    rest.next();
+                }
+                _ => plain.push(c),
+            }
+        }
+        let middle: String = plain.chars().skip(plain.len() / 3).take(5).collect();
+        prop_assume!(middle.len() > 3);
+        prop_assert!(knowing(&[("k", &middle)]).is_in(&escaped), "{middle:?} in {escaped}");
+    }
+
+    #[test]
     fn pieces_are_masked_as_the_whole_is(
         before in r"[ -~]{0,20}", after in r"[ -~]{0,20}", cuts in prop::collection::vec(0..60usize, 0..6),
     ) {
