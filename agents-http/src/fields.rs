@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 /// Fields of a request's body that were set by their names, beside the fields that the client writes itself.
 ///
-/// A client has a list of its own fields. Each item of the list is the name of a field and the words that say what sets
-/// the field. The name of a field within an object has a dot: `text.format`. A program cannot set the client's own
+/// A client has a list of its own fields. Each item of the list is a pair: the name of a field, and words for what sets
+/// this field. The name of a field within an object has a dot: `text.format`. A program cannot set the client's own
 /// fields, but can set the other fields of such an object:
 ///
 /// ```

@@ -61,7 +61,7 @@ impl Model for Ollama {
         &self.config.id
     }
 
-    /// Returns the abilities of a model with vision: a model without vision is known only by the error of Ollama. The
+    /// Returns the abilities of a model that reads images: only an error of Ollama shows that a model cannot. The
     /// window is that of [`window`](Ollama::window).
     fn capabilities(&self) -> Capabilities {
         Capabilities {

@@ -124,8 +124,8 @@ impl<'a> Tape<'a> {
         path
     }
 
-    /// Returns the second of two equal keys of one object whose values differ; `None` if no object at or below `at` has
-    /// such keys.
+    /// Looks in the node `at`, and in all nodes within it, for an object that has two equal keys with different values.
+    /// Returns the index of the second key; `None` if there is no such object.
     pub(super) fn contradiction(&self, at: usize) -> Option<usize> {
         let mut members: Vec<(&str, usize)> = Vec::new();
         (at..self.next(at))

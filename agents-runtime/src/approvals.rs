@@ -577,7 +577,8 @@ impl Approvals {
 }
 
 impl Client {
-    /// Returns requests of whatever tenant, the oldest first.
+    /// Returns the requests for approval that the filter chooses, the oldest first. If the filter names no tenant, the
+    /// requests of all tenants are searched.
     pub(crate) async fn requests(
         &self,
         filter: &ApprovalFilter,

@@ -115,7 +115,7 @@ pub struct KnownAgent {
     pub is_current: bool,
 }
 
-/// Run that the code of a manifest cannot go on with.
+/// Run that no agent of a manifest can go on with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Misfit {
@@ -125,7 +125,7 @@ pub struct Misfit {
     pub agent_name: String,
     /// Tenant that the run works for.
     pub tenant_id: String,
-    /// Reasons why the code cannot go on with the run, each a sentence without a full stop.
+    /// Reasons why no agent of the manifest can go on with the run, each a sentence without a full stop.
     pub reasons: Vec<String>,
 }
 

@@ -29,7 +29,8 @@ struct Tail {
     events: broadcast::Sender<AuditRecord>,
 }
 
-/// Subscription of one reader to the events that are stored from now on.
+/// Subscription of one reader to the events that are stored after the reader has subscribed. Some that were stored
+/// shortly before may come as well.
 pub(crate) struct Listening {
     events: broadcast::Receiver<AuditRecord>,
     /// Handle of the task that reads the audit trail: the task ends when no reader has one any more.
@@ -44,7 +45,8 @@ impl Live {
         }
     }
 
-    /// Subscribes a reader to the events that are stored from now on.
+    /// Subscribes a reader to the events that are stored from now on. If others listen already, some that were stored
+    /// shortly before may come as well.
     pub(crate) async fn listen(&self) -> Result<Listening, RuntimeError> {
         if let Some(tail) = self.running() {
             return Ok(tail.listen());

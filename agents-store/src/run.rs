@@ -233,13 +233,15 @@ pub struct RunFilter {
     pub until: Option<Timestamp>,
     /// Chooses runs that ended before this time and still have their contents, if set.
     pub erasable: Option<Timestamp>,
-    /// Chooses runs that were stored before the one with this id, if set, the newest first. An id that the store does
-    /// not know is an error. Runs that are stored meanwhile are on no later page.
+    /// Chooses runs that were stored before the one with this id, if set: without `oldest_first`, those of the next
+    /// page. An id that the store does not know is an error. Runs that are stored after the first page was read are on
+    /// no later page.
     pub before: Option<String>,
     /// Chooses runs that were stored after the one with this id, if set: with `oldest_first`, those of the next page.
     /// An id that the store does not know is an error.
     pub after: Option<String>,
-    /// Is `true` if the oldest runs come first. [`after`](RunFilter::after) then leads to the next page.
+    /// Is `true` if the oldest runs come first, and `false` if the newest do. With `true`,
+    /// [`after`](RunFilter::after) leads to the next page, and otherwise [`before`](RunFilter::before).
     pub oldest_first: bool,
     /// Maximum number of runs that are returned; 0 for 100.
     pub limit: u32,

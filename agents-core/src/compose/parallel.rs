@@ -119,7 +119,8 @@ pub trait Parallel: Send + Sync {
     async fn settle(&self, cx: &RunContext, input: Self::In) -> Result<Self::Settled, Error>;
 }
 
-/// Implements [`Agent`] for a type that is [`Parallel`]: `several!([A B] (A, B))`.
+/// Implements [`Agent`] for a type, if the type implements [`Parallel`]: `several!([A, B] (A, B))`. The generic
+/// parameters stand in the brackets.
 macro_rules! several {
     ([$($generics:tt)+] $together:ty) => {
         #[async_trait]

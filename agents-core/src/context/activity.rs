@@ -41,19 +41,19 @@ impl Activity {
         result
     }
 
-    /// Counts a request to a model or an execution as going on, until the returned guard is dropped. Meanwhile the run
-    /// is not put down.
+    /// Adds 1 to the number of requests to models and executions that go on, until the returned guard is dropped.
+    /// Meanwhile the run is not put down.
     pub(crate) fn work(self: &Arc<Self>) -> Working {
         self.goes_on();
         Working(self.clone())
     }
 
-    /// Counts one more request to a model, or execution of a tool, as going on.
+    /// Adds 1 to the number of requests to models and executions of tools that go on.
     pub(super) fn goes_on(&self) {
         self.moving().working += 1;
     }
 
-    /// Counts one request or execution less: it has ended, or waits for a person.
+    /// Subtracts 1 from the number of requests and executions that go on: one has ended, or waits for a person.
     pub(super) fn rests(&self) {
         self.change(|moving| moving.working -= 1);
     }

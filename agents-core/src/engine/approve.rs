@@ -30,7 +30,7 @@ impl CallSite<'_> {
                 let passed = asked.map(|asked| began.since(asked)).unwrap_or_default();
                 Box::pin(self.cx.ask(request, passed)).await
             }
-            // The call was closed meanwhile.
+            // The call is no longer under way.
             None => std::future::pending().await,
         };
         let took = self.cx.now().since(began);

@@ -17,7 +17,7 @@ pub(super) struct CallSite<'a> {
 }
 
 impl CallSite<'_> {
-    /// Passes the call to `f`. A call that was closed meanwhile is passed as one with nothing more to do.
+    /// Passes the call to `f`. If the call is no longer under way, `f` gets a placeholder that needs no action.
     pub(super) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> R {
         self.cx.node.frame(|frame| {
             let mut calls = frame.under_way();

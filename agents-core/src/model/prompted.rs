@@ -229,10 +229,9 @@ pub(crate) fn call_text(call: &ToolCall) -> String {
     }
 }
 
-/// Formats a tool result as text that names the tool and asks the model to continue.
+/// Formats a tool result as text that names the tool, and asks the model to answer or to call again.
 ///
-/// After a failure the text does not ask for an answer, because a small model would take the failure for the
-/// answer.
+/// The text of a failure asks for nothing, because a small model would repeat the failure as its answer.
 pub(crate) fn result_text(name: &str, content: &str) -> String {
     let then = if content.starts_with("ERROR ") {
         ""

@@ -248,7 +248,7 @@ pub enum EventKind {
         /// Name of the ticket, such as `researcher-1`. The message with the result names it.
         ticket: String,
     },
-    /// The run waits before it executes a call again.
+    /// A call whose execution has failed waits before its next execution.
     BackingOff {
         /// Name of the tool whose failed call is to be executed again.
         tool: String,

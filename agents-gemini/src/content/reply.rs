@@ -274,7 +274,8 @@ impl ContentReply {
     }
 }
 
-/// Maximum number of bytes of a part that goes back to the server and is neither text nor call.
+/// Maximum size in bytes of a part of a reply that is neither text nor a call. Parts up to this size are sent back with
+/// later requests; a larger part, such as an image, is left out.
 const MAX_PART: usize = 256 << 10;
 
 fn tell(sink: Sink<'_>, delta: Delta<'_>) {

@@ -178,7 +178,7 @@ fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
     }
 }
 
-/// Returns the expression `key = value`.
+/// Returns the expression `key = value`, with its equals sign at the place `at`.
 fn assigned(key: &Ident, value: Expr, at: proc_macro2::Span) -> Expr {
     Expr::Assign(ExprAssign {
         attrs: Vec::new(),

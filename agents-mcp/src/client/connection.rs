@@ -210,8 +210,8 @@ impl Connection {
         self.answered(error).unwrap_or_else(|| self.lost(error))
     }
 
-    /// Returns the error by which the server itself has answered a request. The result is `None` if nobody knows
-    /// whether the request took effect.
+    /// Returns the error with which the server itself has answered a request. The result is `None` if the server has
+    /// given no such answer: then nobody knows whether the request took effect.
     fn answered(&self, error: &ServiceError) -> Option<McpError> {
         match error {
             ServiceError::McpError(said) => {

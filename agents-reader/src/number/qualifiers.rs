@@ -2,8 +2,8 @@
 
 use super::is_currency;
 
-/// Returns true if a mark beside a number gives it another value: `<5`, `5+`, `– 5`, `5-`, `(5)`. Such a number is not
-/// taken.
+/// Returns true if a mark beside a number gives the number another value: `<5`, `5+`, `– 5`, `5-`, `(5)`. The text is
+/// then not read as a number. `head` is the text before the number and its sign, `tail` the text behind it.
 pub(super) fn qualified(head: &str, tail: &str) -> bool {
     const DASHES: [char; 6] = ['-', '−', '–', '—', '‐', '‑'];
     let compared = head.trim_end_matches('=');
@@ -32,7 +32,8 @@ pub(super) fn qualified(head: &str, tail: &str) -> bool {
     bare(head) == "(" && bare(tail) == ")"
 }
 
-/// Returns true if a factor follows the number: `10k`, `2 million`. Such a number is not taken.
+/// Returns true if a factor, a slash or a power follows the number: `10k`, `2 million`, `5/8`, `5^2`. The text is then
+/// not read as a number.
 pub(super) fn scaled(rest: &str) -> bool {
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || is_currency(c) || c == '-');
     let word: String = rest.chars().take_while(|c| c.is_alphabetic()).collect();

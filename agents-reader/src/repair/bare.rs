@@ -255,7 +255,8 @@ impl Parser<'_> {
         Ok(at.min(bytes.len()))
     }
 
-    /// Returns true if a comma belongs to the text without quotes, since no member follows it.
+    /// Returns true if the comma before `from` belongs to a value without quotes: more of the value follows the comma,
+    /// not the next member, the end of the object or a quotation mark.
     fn goes_on(&mut self, from: usize) -> Result<bool, ReadError> {
         let next = self.skip_space_ahead(from)?;
         let ends = matches!(

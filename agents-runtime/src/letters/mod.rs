@@ -47,7 +47,7 @@ pub struct Letters {
 pub struct LetterQuery {
     /// Chooses dead letters of this tenant, if set. A principal of a tenant has no others.
     pub tenant: Option<String>,
-    /// Chooses dead letters of this subscriber, or of runs of this agent, if set.
+    /// Chooses notifications for the subscriber of this name, and runs of the agent of this name, if set.
     pub handler_name: Option<String>,
     /// Chooses dead letters that died at least this long ago, if set.
     pub older_than: Option<Duration>,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Maximum number of events in a list, unless the model asks for another.
+/// Maximum number of dead letters in a list, unless the model names another maximum.
 const LIMIT: u32 = 20;
 
 /// Range of ages of dead letters, in minutes since they died.

@@ -71,7 +71,7 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Returns a text that is sent to an agent.
+    /// Creates the body of a request that sends this text to the agent of this name.
     pub(crate) fn text(agent: &str, text: &str, key: Option<String>) -> Self {
         Sent {
             agent: agent.to_owned(),

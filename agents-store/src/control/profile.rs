@@ -25,7 +25,7 @@ pub struct NewProfile {
 /// Stored version of a model profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredProfile {
-    /// Number of the version in the store.
+    /// Number of the version, which no other version of any profile in the store has.
     pub version: u64,
     /// Purpose of the requests that the profile chooses models for.
     pub purpose: String,

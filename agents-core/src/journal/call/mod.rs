@@ -240,7 +240,7 @@ impl Call {
         }
     }
 
-    /// Creates a call that needs no action, in place of a call that was closed.
+    /// Creates a placeholder that needs no action, for a call that is no longer under way.
     pub(crate) fn closed(seq: u32) -> Call {
         let call = ToolCall {
             id: String::new(),
