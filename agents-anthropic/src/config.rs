@@ -56,7 +56,8 @@ pub(crate) struct Config {
     pub(crate) tool_dialect: Dialect,
     /// Dialect of the schemas of answers: what they may contain.
     pub(crate) answer_dialect: Dialect,
-    /// Code that is given each raw reply of the server, once it has arrived as a whole or has broken off.
+    /// Code that is given each raw reply of the server, once the reply has arrived as a whole, has broken off, or is
+    /// not read any further.
     pub(crate) hook: Option<RawHook>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }

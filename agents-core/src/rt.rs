@@ -267,7 +267,8 @@ pub trait MayBeInDoubt {
     type Found;
 }
 
-/// Reason why the effect cannot be found out: `?` converts any error that has a text into such a reason.
+/// Reason why `in_doubt` cannot find out whether an interrupted execution took effect. In the body of `in_doubt`, `?`
+/// converts any error that has a text into such a reason.
 #[derive(Debug)]
 pub struct CannotTell(String);
 
@@ -285,7 +286,7 @@ pub fn known<T>(known: InDoubt<T>) -> Result<InDoubt<T>, CannotTell> {
     Ok(known)
 }
 
-/// Converts the result of `in_doubt` for the run. If the effect cannot be found out, the reason is logged.
+/// Converts the result of `in_doubt` for the run. An error is logged, and becomes [`InDoubt::Unknown`].
 pub fn found_out<T: ToolOutput>(
     known: Result<InDoubt<T>, CannotTell>,
     cx: &ToolContext,
@@ -302,7 +303,8 @@ pub fn found_out<T: ToolOutput>(
     }
 }
 
-/// Fallback for a tool without `in_doubt`: generated code then finds this method, by which the effect stays unknown.
+/// Fallback for a tool without `in_doubt`: generated code then finds the method of this trait, which returns that the
+/// effect of the execution is unknown.
 pub trait SaysNothing: MayBeInDoubt {
     /// Returns that the effect of the execution is unknown.
     fn __in_doubt<A>(
@@ -357,7 +359,8 @@ impl<T: serde::de::DeserializeOwned> ReadBack for T {
     }
 }
 
-/// Reason why a call could not be undone: `?` converts any error that has a text into such a reason.
+/// Reason why a call could not be undone. In the body of `undo`, `?` converts any error that has a text into such a
+/// reason.
 #[derive(Debug)]
 pub struct CannotUndo(ToolError);
 

@@ -21,14 +21,14 @@ impl<T: Send + Sync> Held<T> for T {
 }
 
 impl<T: Send + Sync + 'static> Shared<T> {
-    /// Puts the data where it can be shared.
+    /// Creates a pointer to this data. Clones of the pointer share the data.
     pub(crate) fn new(data: T) -> Self {
         Shared(Arc::new(data))
     }
 }
 
 impl<T> Shared<T> {
-    /// Returns `true` if both point to the same data.
+    /// Returns `true` if both pointers point to the same data.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(&**self, &**other)
     }

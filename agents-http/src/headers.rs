@@ -14,14 +14,14 @@ use std::fmt;
 pub struct Headers(Vec<(String, String)>);
 
 impl Headers {
-    /// Sets a header. It replaces one of the same name, in upper or lower case.
+    /// Sets a header. An earlier header of the same name, in upper or lower case, is replaced.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         let (name, value) = (name.into(), value.into());
         self.0.retain(|(held, _)| !held.eq_ignore_ascii_case(&name));
         self.0.push((name, value));
     }
 
-    /// Sets all headers of the other list here. They replace headers of the same names.
+    /// Sets all headers of `others` in this list. Earlier headers of the same names are replaced.
     pub fn extend(&mut self, others: &Headers) {
         for (name, value) in &others.0 {
             self.set(name, value);
@@ -40,7 +40,7 @@ impl Headers {
         self.0.is_empty()
     }
 
-    /// Adds the headers to those of a request. A header replaces all headers of the same name.
+    /// Sets the headers of this list in a request. Each of them replaces all headers of the request that have its name.
     pub(crate) fn add_to(&self, map: &mut HeaderMap) -> Result<(), TransportError> {
         for (name, value) in &self.0 {
             let wrong = || TransportError::Setup(wording::no_header(name));

@@ -35,7 +35,8 @@ pub(crate) struct Config {
     pub(crate) credential: Option<Credential>,
     /// Dialect of the schemas of tools and answers: what they may contain.
     pub(crate) dialect: Dialect,
-    /// Code that is given each raw reply of the server, once it has arrived as a whole or has broken off.
+    /// Code that is given each raw reply of the server, once the reply has arrived as a whole, has broken off, or is
+    /// not read any further.
     pub(crate) hook: Option<RawHook>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }

@@ -181,7 +181,8 @@ pub(super) fn may_belong(before: &str, text: &str, after: &str) -> bool {
     false
 }
 
-/// Returns the length of a marker in square brackets, such as `/INST]`, given the text after the opening bracket.
+/// Returns the length of a marker in square brackets, such as `[/INST]`, in bytes and without the opening bracket;
+/// `None` if there is no marker. `text` is the text after the opening bracket.
 fn mark(text: &str) -> Option<usize> {
     let end = text.find(']')?;
     let word = |c: char| c.is_ascii_uppercase() || matches!(c, '_' | '/' | ' ');

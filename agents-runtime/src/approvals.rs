@@ -120,10 +120,12 @@ pub struct RequestDetail {
     pub written: Option<String>,
 }
 
-/// Data of a run for all of its requests in a list: its key, and the error for a principal who may not decide because
-/// of having written to its agent.
+/// Data of a run that is read once for all requests of the run in a list.
 struct OfRun {
+    /// Key of the run, or the reason why the key cannot be unwrapped.
     key: Result<RunKey, RuntimeError>,
+    /// Error for a reader of the list who wrote to the agent of the run, and so may not decide about calls of the run;
+    /// `None` for any other reader, and for the operator.
     wrote: Option<RuntimeError>,
 }
 
@@ -131,7 +133,7 @@ struct OfRun {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Readable {
-    /// The request, as lists have it.
+    /// The request, in the same form as in lists.
     pub request: Request,
     /// Request with its exact arguments. It is `None` for a principal who may not see them, and an error if they cannot
     /// be read: the keys of the run are gone, or somebody has altered them.

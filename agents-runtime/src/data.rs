@@ -34,17 +34,17 @@ pub(crate) struct RunData {
     /// Call that the run makes for a person; `None` if it is no direct call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<CallData>,
-    /// Variation of another run whose outcome the run tells; `None` if it tells none.
+    /// Variation of another run that this run tries, to answer with the outcome; `None` if it tries none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) what_if: Option<WhatIfData>,
 }
 
-/// Variation of a run, in which a call has ended otherwise. It is stored with the run that tells the outcome.
+/// Variation of a run, in which a call has another result. It is stored with the run that tries the variation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WhatIfData {
     /// Id of the run that is varied.
     pub(crate) run: String,
-    /// Id of the receipt of the call that has ended otherwise.
+    /// Id of the receipt of the call that has another result in the variation.
     pub(crate) call: String,
     /// Result of the call in the variation.
     pub(crate) result: Result<Json, (Code, String)>,
@@ -126,8 +126,8 @@ impl RunData {
         task(self) == task(other)
     }
 
-    /// Returns `true` if a fixed model works in the run in place of its agent: the run is an undo, a direct call, or
-    /// tells the outcome of a variation.
+    /// Returns `true` if the run has a [`OneCall`](crate::one_call::OneCall), with a fixed model, in place of its
+    /// agent. Such a run is an undo, a direct call, or tries a variation of another run.
     pub(crate) fn is_one_call(&self) -> bool {
         self.undo.is_some() || self.call.is_some() || self.what_if.is_some()
     }

@@ -159,7 +159,9 @@ pub struct FileKeyring {
     path: PathBuf,
     /// Lock that is held while the file is read and written.
     writing: Mutex<()>,
-    /// Keys as they were read last, and the state that the file had then; `None` before the first reading.
+    /// Keys of the last reading, and the state that the file had then: while the file has this state, it is not read
+    /// again. `None` before the first reading, after a change by this keyring, and if the file had changed within the
+    /// second before the last reading.
     known: Mutex<Option<(State, Arc<Keys>)>>,
 }
 

@@ -22,7 +22,7 @@ const MODELS: [&str; 3] = [UNDO, CALL, WHAT_IF];
 pub(crate) const UNDO: &str = "agents/undo";
 /// Id of the fixed model in the run of a call that a person makes.
 pub(crate) const CALL: &str = "agents/call";
-/// Id of the fixed model in the run that tells the outcome of a variation.
+/// Id of the fixed model in a run that tries a variation of another run.
 const WHAT_IF: &str = "agents/what_if";
 
 /// Agent of a run that makes one call, or none, without a real model.

@@ -15,7 +15,8 @@ use std::{collections::BTreeMap, fmt};
 /// |-|-|-|
 /// | decide, settle a doubt | everybody of the tenant | whoever has the role of the action, and that of every rule for this risk or a lower one |
 /// | answer a question | everybody of the tenant | whoever has the role, the user whom the run works for, and whoever has started it |
-/// | read exact arguments | whoever may decide about the call | only whoever has the role |
+/// | read exact arguments | whoever may decide about the call | whoever has the role; for a question also whoever may answer it |
+/// | see the contents of runs | whoever may decide about every risk | whoever has the role for reading arguments |
 /// | cancel, pause, release, say, undo, replay, triage | everybody of the tenant | whoever has the role |
 /// | change profiles of the tenant in a control plane (give the roles to `ControlPlane::roles`) | everybody of the tenant | whoever has the role |
 /// | call a tool, vary a run, erase, rotate | the operator | whoever of the tenant has the role |
@@ -52,7 +53,8 @@ pub enum Action {
     Decide,
     /// Answers questions of agents. The user whom a run works for, and whoever has started it, need no role for it.
     Answer,
-    /// Reads the exact arguments of a call that somebody is asked about.
+    /// Reads the exact arguments of a call that somebody is asked about, and the contents of runs (see
+    /// [`Client::may_see_contents`]). Whoever may answer a question of an agent needs no role to read the question.
     ReadArguments,
     /// Settles doubts about executions: tells whether a tool took effect.
     Settle,

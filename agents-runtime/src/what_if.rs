@@ -119,7 +119,7 @@ impl Changed<'_> {
         self
     }
 
-    /// Tries the variation for this principal. Returns the run that tells the outcome.
+    /// Tries the variation for this principal. Returns the run that tries it, and whose answer is the outcome.
     ///
     /// # Errors
     /// When there is no such run for this principal, or it has no such call; when the run is not over, is a part of a

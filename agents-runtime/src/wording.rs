@@ -328,7 +328,7 @@ pub(crate) const OF_A_CONVERSATION: &str =
 pub(crate) const OF_NO_AGENT: &str = "no model has worked in it";
 pub(crate) const NO_ENTRIES: &str = "it has ended before it began";
 
-/// Returns the input of the run that tells the outcome of a variation.
+/// Returns the input of a run that tries a variation of another run.
 pub(crate) fn what_if_input(run: &str) -> String {
     format!("Tell how run {run} would have ended.")
 }

@@ -29,8 +29,9 @@ pub(super) struct Holding {
 }
 
 impl Call<'_> {
-    /// Holds the largest cost of a request that is about to be sent, so that the log of usage has a row before the
-    /// request is sent. `circuit` is the name of the circuit that the request goes through.
+    /// Holds money for the largest cost of a request that is about to be sent, if the rate limit and the daily cap
+    /// permit the request. The hold is a row in the log of usage: the row is there before the request is sent.
+    /// `circuit` is the name of the circuit that the request goes through.
     pub(super) async fn hold(
         &mut self,
         to: &Candidate,

@@ -94,8 +94,8 @@ impl<'a> Leaving<'a> {
         self.cx = None;
     }
 
-    /// Releases the guard of an agent that has its answer, and writes the receipts of calls that were dropped in the
-    /// background.
+    /// Releases the guard of an agent that has its answer, or has handed the conversation to another agent. Calls that
+    /// still went on in the background have been cancelled: their receipts are written.
     pub(super) fn answered(self) {
         let Some(RunContext { node, .. }) = self.cx else {
             return;

@@ -269,7 +269,9 @@ fn is_about_money(text: &str) -> bool {
         .any(|word| text.contains(word))
 }
 
-/// Returns the message of an error that a server sent as JSON, in any of the usual forms.
+/// Returns the message of an error that a server sent as JSON, in any of the usual forms. If the message is not a
+/// string, its JSON is returned, shortened. Returns `None` if the body is not JSON, or has no error in one of these
+/// forms.
 ///
 /// ```
 /// use agents_http::error_text;

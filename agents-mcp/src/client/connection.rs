@@ -205,7 +205,7 @@ impl Connection {
         })
     }
 
-    /// Returns the error of a request that the server has refused or not answered.
+    /// Returns the error of a request that the server has refused, or to which it has given no usable answer.
     fn failed(&self, error: &ServiceError) -> McpError {
         self.answered(error).unwrap_or_else(|| self.lost(error))
     }
@@ -247,13 +247,14 @@ pub(super) enum Failure {
     /// The server, or a proxy in front of it, has answered with this error. The call had no effect, unless the error
     /// says that it had.
     Answered(McpError),
-    /// The connection to the server was lost during the call: nobody knows whether the call took effect.
+    /// The call has no usable answer: the connection to the server was lost, or the server answered something else than
+    /// it was asked for. Nobody knows whether the call took effect.
     Lost(McpError),
 }
 
 impl Failure {
-    /// Returns the failure as the cause with which the call ends. If the server was lost, the effect of a call of a
-    /// tool that writes is in doubt.
+    /// Returns the failure as the cause with which the call ends. After [`Lost`](Failure::Lost), the effect of a call
+    /// of a tool that writes is in doubt.
     pub(super) fn cause(self, writes: bool) -> Cause {
         match self {
             Failure::Lost(error) if writes => Cause::interrupted(error.to_string()),

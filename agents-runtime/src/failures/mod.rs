@@ -74,7 +74,7 @@ pub struct FailureQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FailureClusterDetail {
-    /// The cluster of failures, as lists have it.
+    /// The cluster of failures, in the same form as in lists.
     #[serde(flatten)]
     pub cluster: FailureCluster,
     /// Notes of the principal who has set the status; `None` if nobody has set it, or if they cannot be decrypted any

@@ -57,7 +57,7 @@ pub struct LetterQuery {
     pub limit: u32,
 }
 
-/// Dead letter, as lists have it. Serialized, it has the fields that tools and pages use.
+/// Dead letter as lists show it: without its payload. Serialized, it has the fields that tools and pages use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeadLetter {
@@ -100,7 +100,7 @@ pub enum DeadLetterKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeadLetterDetail {
-    /// The dead letter, as lists have it.
+    /// The dead letter, in the same form as in lists.
     #[serde(flatten)]
     pub letter: DeadLetter,
     /// Id of the notification, which its subscribers see; `None` for a run.

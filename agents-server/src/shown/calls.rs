@@ -151,10 +151,10 @@ pub(crate) async fn receipt(
 #[derive(Serialize)]
 pub(crate) struct Call {
     pub(crate) receipt: Arc<ToolEnvelope>,
-    /// Rust program that makes the call again, with its arguments, its version and its scope; missing if no arguments
-    /// could be read from the call.
+    /// Rust program that makes the call again: with the arguments of the call, the version of the tool and the scope of
+    /// the run. `None` if the arguments of the call are no JSON object.
     pub(crate) rust: Option<String>,
-    /// Is `true` if the run can be varied by another result of the call.
+    /// Is `true` if a variation of the run can be tried, in which the call has another result.
     pub(crate) may_be_varied: bool,
 }
 

@@ -35,8 +35,8 @@ const VARIABLE: &str = "AGENTS_TEST_POSTGRES";
 /// Folder in which Debian has a folder for each version of PostgreSQL.
 const INSTALLED: &str = "/usr/lib/postgresql";
 
-/// Shell script that starts a server, waits until nobody needs it any more, and removes it. It needs nobody's help for
-/// that: if a test ends in whatever way, the shell's input ends.
+/// Shell script that starts a server, waits until the script's standard input ends, and then stops the server and
+/// removes its folder. The input ends at the latest with the process of the tests, however that process ends.
 const KEEP: &str = r#"
     trap '' INT TERM HUP
     bin=$1 folder=$2
@@ -61,7 +61,7 @@ pub struct Server {
     own: Option<Own>,
 }
 
-/// Server that this process has started, and that ends with it.
+/// Server that this process has started, and that ends with the process.
 #[derive(Debug)]
 struct Own {
     bin: PathBuf,
@@ -85,7 +85,8 @@ impl Server {
         shared.as_ref()
     }
 
-    /// Starts a server of its own, which a test may stop. Without PostgreSQL, a line on standard error says so, once.
+    /// Starts a new server, which a test may stop. Returns `None` if no server can be started; the first time, a line
+    /// on standard error says why.
     pub fn start_or_say() -> Option<Server> {
         static SAID: Once = Once::new();
         let started = Server::start();
@@ -101,8 +102,8 @@ impl Server {
         started.ok()
     }
 
-    /// Starts a server in a temporary folder, which only its user can reach. It ends when it is dropped, and with the
-    /// process.
+    /// Starts a server in a temporary folder, which only its user can reach. The server ends when the returned value is
+    /// dropped, and with the process.
     fn start() -> Result<Server, String> {
         let bin = installed().ok_or(format!("{INSTALLED} has no server"))?;
         let failed = |error: io::Error| format!("a server cannot be started: {error}");

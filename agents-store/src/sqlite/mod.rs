@@ -201,7 +201,8 @@ impl SqliteStore {
         self.write_apart(work).await
     }
 
-    /// Carries out work that adds no event to the audit trail, so that the store need not know the trail's key.
+    /// Carries out work that adds no event to the audit trail. Such work needs no audit key: unlike `write`, this
+    /// method does not tie the store to a key.
     async fn write_apart<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,

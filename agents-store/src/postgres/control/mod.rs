@@ -17,7 +17,8 @@ use async_trait::async_trait;
 use std::time::Duration;
 
 impl PostgresStore {
-    /// Carries out work that adds no event to the audit trail, so that the store need not know the trail's key.
+    /// Carries out work that adds no event to the audit trail. Such work needs no audit key: unlike `write`, this
+    /// method does not tie the store to a key.
     async fn write_apart<T: Send + 'static>(
         &self,
         work: impl for<'a> FnOnce(&'a connections::Transaction<'a>) -> connections::Work<'a, T>
