@@ -380,6 +380,15 @@ pub(crate) fn trail_not_written(error: &impl Display) -> RuntimeError {
     RuntimeError::unreadable(format!("the audit trail cannot be written: {error}"))
 }
 
+/// Reason of an approval whose decider has edited the arguments, with summaries of both; `approved` is `None` where the
+/// edited ones cannot be read.
+pub(crate) fn edited(approved: Option<&str>, asked: &str) -> String {
+    match approved {
+        Some(approved) => format!("approved with {{{approved}}} in place of {{{asked}}}"),
+        None => format!("approved with other arguments in place of {{{asked}}}"),
+    }
+}
+
 pub(crate) mod flaws {
     pub(crate) const EDITED: &str = "was edited";
     pub(crate) const REMOVED: &str = "was removed";
