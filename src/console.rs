@@ -89,6 +89,10 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             let said = said
                 .map(|raw| format!(" {}", shorten(raw, 70)))
                 .unwrap_or_default();
+            let said = match error.given_by() {
+                Some(by) => format!("{said} (given by `{}`)", shown(by)),
+                None => said,
+            };
             format!(
                 "{}{said} → {}",
                 ink.yellow(&format!("! {tool}")),
