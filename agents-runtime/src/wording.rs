@@ -3,7 +3,7 @@
 use crate::{Action, RuntimeError, error::RuntimeErrorKind};
 use agents_core::{Effects, Json, tool::Risk};
 use agents_store::{ErrorKind, HeldReason, RunStatus, StoreError};
-use std::fmt::Display;
+use std::{fmt::Display, path::Path};
 
 // ---- whoever asks for what is not there, or not theirs ----
 
@@ -175,6 +175,17 @@ pub(crate) fn request_missing(run: &str, request: &str) -> RuntimeError {
 
 pub(crate) fn keyring_readable() -> &'static str {
     "others can read it; make it yours alone: `chmod 600`"
+}
+
+pub(crate) fn of_keyring(path: &Path, error: &impl Display) -> String {
+    format!("the keyring {}: {error}", path.display())
+}
+
+pub(crate) fn keyring_not_written(path: &Path, error: &impl Display) -> String {
+    format!(
+        "the keyring {} cannot be written: {error}; the process creates files beside it, so that it must be able to write in the folder",
+        path.display()
+    )
 }
 
 pub(crate) fn no_keyring(error: &impl Display) -> String {
