@@ -215,7 +215,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             finish: FinishReason::Length,
             ..
         } => ink.yellow(
-            "! the model's reply was cut off at its output limit (of Ollama, `num_predict`)",
+            "! the model's reply was cut off at the limit of its output tokens; the model has a setting for it",
         ),
         EventKind::RunStarted { .. }
         | EventKind::AgentStarted
