@@ -90,6 +90,10 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             let said = said
                 .map(|raw| format!(" {}", shorten(raw, 70)))
                 .unwrap_or_default();
+            let said = match error.given_by() {
+                Some(by) => format!("{said} (given by `{}`)", shown(by)),
+                None => said,
+            };
             format!(
                 "{}{said} → {}",
                 ink.yellow(&format!("! {tool}")),
@@ -212,7 +216,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             finish: FinishReason::Length,
             ..
         } => ink.yellow(
-            "! the model's reply was cut off at its output limit (of Ollama, `num_predict`)",
+            "! the model's reply was cut off at the limit of its output tokens; the model has a setting for it",
         ),
         EventKind::RunStarted { .. }
         | EventKind::AgentStarted

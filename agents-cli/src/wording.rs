@@ -268,6 +268,9 @@ pub(crate) fn test(
 
 // ---- undo and the audit trail ----
 
+/// Words behind an approval whose decider has edited the arguments.
+pub(crate) const EDITED: &str = " (with edited arguments)";
+
 pub(crate) fn undone_before(execution: &str) -> String {
     format!("{execution} was undone before")
 }

@@ -118,6 +118,9 @@ pub struct RequestDetail {
     /// since. Secrets are shown by their names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
+    /// Arguments that the decider has approved in the place of those of the request; `None` if nobody has edited them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<Json>,
 }
 
 /// Data of a run that is read once for all requests of the run in a list.
@@ -149,6 +152,7 @@ impl From<&Asked> for RequestDetail {
             request: asked.request.clone(),
             schema: asked.schema.clone(),
             written: asked.written.clone(),
+            approved: None,
         }
     }
 }
@@ -273,8 +277,7 @@ impl Approvals {
             }
         };
         let run = self.client.known(&stored.run).await?;
-        let key = key_of(&run, &*self.client.keys()?)?;
-        opened(&key, &detail_of(&stored.request), &stored.detail)
+        exact(&key_of(&run, &*self.client.keys()?)?, &stored)
     }
 
     /// Returns the id under which the store has a request that a run tells of in its [events](Client::events).
@@ -342,7 +345,7 @@ impl Approvals {
             let OfRun { key, wrote } = &runs[&stored.run];
             refusal = refusal.or_else(|| wrote.clone().filter(|_| !is_question(&stored)));
             detail = is_seen.then(|| match key {
-                Ok(key) => opened(key, &detail_of(&stored.request), &stored.detail),
+                Ok(key) => exact(key, &stored),
                 Err(error) => Err(error.clone()),
             });
         }
@@ -588,6 +591,27 @@ impl Client {
         let found = self.bare_store().approvals(filter).await?;
         Ok(found.into_iter().map(Request::from).collect())
     }
+}
+
+/// Decrypts the exact request, with the arguments that were approved in the place of its own.
+fn exact(key: &RunKey, stored: &agents_store::Approval) -> Result<RequestDetail, RuntimeError> {
+    let detail: RequestDetail = opened(key, &detail_of(&stored.request), &stored.detail)?;
+    Ok(RequestDetail {
+        approved: edited_args(key, stored)?,
+        ..detail
+    })
+}
+
+/// Decrypts the arguments that a decider has approved in the place of those of the request; `None` if nobody has edited
+/// them.
+pub(crate) fn edited_args(
+    key: &RunKey,
+    stored: &agents_store::Approval,
+) -> Result<Option<Json>, RuntimeError> {
+    // The answer to a question is stored in the same place.
+    let edited = stored.edited.as_ref().filter(|_| !is_question(stored));
+    let edited = edited.map(|edited| opened(key, &edited_of(&stored.request), edited));
+    edited.transpose()
 }
 
 /// Returns `true` for the request of a call that asks a question.

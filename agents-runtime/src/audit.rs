@@ -2,9 +2,11 @@
 
 use crate::{
     Client, Keyring, RuntimeError, Sealed, Verdict,
+    approvals::{edited_args, is_question},
     data::{key_of, opened, sealed},
     keys::hex,
     run_key::RunKey,
+    summary::summary,
     verify::Verify,
 };
 use agents_core::run::Timestamp;
@@ -63,7 +65,7 @@ pub struct AuditRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
     /// Reason of the event, or the text of an instruction; `None` if there is none, or if it cannot be decrypted any
-    /// more.
+    /// more. The reason of an approval tells in short which other arguments were approved, if the decider has edited them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Digest of the event together with all events before it in its trail.
@@ -107,16 +109,13 @@ impl Audit {
         let mut records = Vec::with_capacity(found.len());
         for event in found {
             let reason = match &event.detail {
-                None => self.reason_of(&event).await?,
+                None => self.reason_of(&event, &mut keys).await?,
                 Some(detail) if event.run == PLATFORM => {
                     let keys = self.client.keys()?;
                     opened_reason(&*keys, &event.tenant_id, detail)
                 }
                 Some(detail) => {
-                    if !keys.contains_key(&event.run) {
-                        keys.insert(event.run.clone(), self.key(&event.run).await?);
-                    }
-                    let key = keys.get(&event.run).and_then(Option::as_ref);
+                    let key = self.key_among(&mut keys, &event.run).await?;
                     key.and_then(|key| opened(key, REASON, detail).ok())
                 }
             };
@@ -126,27 +125,58 @@ impl Audit {
     }
 
     /// Returns the reason that the row of a request has for an event about the request; `None` if it has none.
-    async fn reason_of(&self, event: &AuditEvent) -> Result<Option<String>, RuntimeError> {
+    async fn reason_of(
+        &self,
+        event: &AuditEvent,
+        keys: &mut BTreeMap<String, Option<RunKey>>,
+    ) -> Result<Option<String>, RuntimeError> {
         let has_reason = matches!(
             event.kind,
-            AuditKind::Denied | AuditKind::RevisionRequested | AuditKind::Expired
+            AuditKind::Approved
+                | AuditKind::Denied
+                | AuditKind::RevisionRequested
+                | AuditKind::Expired
         );
         let Some(id) = event.subject.as_deref().filter(|_| has_reason) else {
             return Ok(None);
         };
-        let found = self.client.bare_store().approval(id).await?;
-        Ok(found.and_then(|request| match event.kind {
+        let Some(request) = self.client.bare_store().approval(id).await? else {
+            return Ok(None);
+        };
+        if event.kind == AuditKind::Approved {
+            if request.edited.is_none() || is_question(&request) {
+                return Ok(None);
+            }
+            let key = self.key_among(keys, &event.run).await?;
+            let edited = key.and_then(|key| edited_args(key, &request).ok().flatten());
+            let (approved, asked) = (edited.as_ref().map(summary), &request.args_summary);
+            return Ok(Some(crate::wording::edited(approved.as_deref(), asked)));
+        }
+        Ok(match event.kind {
             AuditKind::Expired => {
                 Some(crate::wording::expired(request.decided_by.is_some()).to_owned())
             }
             _ => request.note,
-        }))
+        })
+    }
+
+    /// Returns the key of a run, which is looked up once; `None` if the key was erased or cannot be opened.
+    async fn key_among<'k>(
+        &self,
+        keys: &'k mut BTreeMap<String, Option<RunKey>>,
+        run: &str,
+    ) -> Result<Option<&'k RunKey>, RuntimeError> {
+        if !keys.contains_key(run) {
+            keys.insert(run.to_owned(), self.key(run).await?);
+        }
+        Ok(keys.get(run).and_then(Option::as_ref))
     }
 
     /// Returns the key of a run; `None` if the key was erased or cannot be opened.
     async fn key(&self, run: &str) -> Result<Option<RunKey>, RuntimeError> {
         let run = self.client.known(run).await?;
-        Ok(key_of(&run, &*self.client.keys()?).ok())
+        let keys = self.client.keys();
+        Ok(keys.ok().and_then(|keys| key_of(&run, &*keys).ok()))
     }
 
     /// Writes all events that the filter chooses, the oldest first, each as one line of JSON. Returns the number of the

@@ -103,7 +103,7 @@ impl ConversationRef {
     ///
     /// # Errors
     /// When there is no run with this id, or the store fails.
-    pub async fn runs_behind(&self, run: Option<&str>) -> Result<Vec<Run>, RuntimeError> {
+    pub(crate) async fn runs_behind(&self, run: Option<&str>) -> Result<Vec<Run>, RuntimeError> {
         let mut filter = RunFilter {
             after: run.map(str::to_owned),
             oldest_first: true,

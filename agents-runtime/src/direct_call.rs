@@ -31,7 +31,8 @@ impl Client {
     ///
     /// ```
     /// use agents::prelude::*;
-    /// use agents_runtime::{Principal, Progress, Runtime, SqliteStore};
+    /// use agents_runtime::{DIRECT_CALL, Principal, Progress, Runtime, SqliteStore};
+    /// use agents_store::RunFilter;
     /// use std::time::Duration;
     /// use tokio_util::sync::CancellationToken;
     ///
@@ -61,6 +62,11 @@ impl Client {
     ///     panic!("the worker does not answer");
     /// };
     /// assert_eq!(outcome.result?, "1 EUR is 1.16 USD");
+    ///
+    /// // The runs of such calls are found by their label.
+    /// let labels = [(DIRECT_CALL.to_owned(), "rate".to_owned())].into();
+    /// let calls = client.runs(&RunFilter { labels, ..RunFilter::default() }).await?;
+    /// assert_eq!(calls[0].id, run.id());
     /// # Ok(())
     /// # }
     /// ```

@@ -255,8 +255,7 @@ impl FileKeyring {
             Ok(keys)
         };
         read().map_err(|error: io::Error| {
-            let path = self.path.display();
-            io::Error::new(error.kind(), format!("the keyring {path}: {error}"))
+            io::Error::new(error.kind(), crate::wording::of_keyring(&self.path, &error))
         })
     }
 
@@ -279,10 +278,21 @@ impl FileKeyring {
     fn change<T>(&self, change: impl FnOnce(&mut Keys) -> io::Result<T>) -> io::Result<T> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let lock = self.beside(".lock");
-        let lock = private(fs::OpenOptions::new().create(true).truncate(false), &lock)?;
-        lock.lock()?;
+        let unwritten = |error: io::Error| {
+            let why = crate::wording::keyring_not_written(&self.path, &error);
+            io::Error::new(error.kind(), why)
+        };
+        let lock = private(fs::OpenOptions::new().create(true).truncate(false), &lock);
+        let lock = lock.map_err(unwritten)?;
+        lock.lock().map_err(unwritten)?;
         let mut keys = Keys::clone(&*self.read()?);
         let result = change(&mut keys)?;
+        self.write(keys).map_err(unwritten)?;
+        Ok(result)
+    }
+
+    /// Writes these keys into the file, in place of those that are there.
+    fn write(&self, keys: Keys) -> io::Result<()> {
         let file = File {
             agents_keyring: 1,
             keys: keys.tenants,
@@ -304,7 +314,7 @@ impl FileKeyring {
         if let Ok(folder) = fs::File::open(folder.unwrap_or(Path::new("."))) {
             folder.sync_all()?;
         }
-        Ok(result)
+        Ok(())
     }
 
     fn beside(&self, end: &str) -> PathBuf {
@@ -495,6 +505,29 @@ mod tests {
         for end in ["", ".lock"] {
             let _ = fs::remove_file(format!("{}{end}", path.display()));
         }
+    }
+
+    #[test]
+    fn a_keyring_that_cannot_be_written_names_its_path() {
+        let nowhere = format!("agents-no-folder-{}", std::process::id());
+        let path = std::env::temp_dir().join(nowhere).join("runs.db.keys");
+        let keyring = FileKeyring::open(&path).unwrap();
+        let said = keyring.latest("acme").err().unwrap();
+        assert_eq!(said.kind(), io::ErrorKind::NotFound);
+        let begin = format!("the keyring {} cannot be written: ", path.display());
+        assert!(said.to_string().starts_with(&begin), "{said}");
+        // A new file cannot take the place of a folder.
+        let path = std::env::temp_dir().join(format!("agents-keys-new-{}", std::process::id()));
+        let new = path.with_extension("new");
+        fs::create_dir_all(&new).unwrap();
+        let said = FileKeyring::open(&path).unwrap().latest("acme");
+        let said = said.err().unwrap().to_string();
+        let begin = format!("the keyring {} cannot be written: ", path.display());
+        assert!(said.starts_with(&begin), "{said}");
+        for end in ["", ".lock"] {
+            let _ = fs::remove_file(format!("{}{end}", path.display()));
+        }
+        fs::remove_dir(new).unwrap();
     }
 
     #[test]

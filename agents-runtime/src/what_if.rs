@@ -38,7 +38,8 @@ impl Client {
     ///
     /// ```
     /// use agents::{Code, prelude::*};
-    /// use agents_runtime::{Principal, Progress, Runtime, SqliteStore};
+    /// use agents_runtime::{Principal, Progress, Runtime, SqliteStore, WHAT_IF};
+    /// use agents_store::RunFilter;
     /// # use agents::testing::{Script, ScriptedModel};
     /// use std::time::Duration;
     /// use tokio_util::sync::CancellationToken;
@@ -68,6 +69,11 @@ impl Client {
     /// let told = what_if.by(&Principal::operator()).await?;
     /// let Progress::Done(told) = told.wait(Duration::from_secs(60)).await? else { panic!("it is not over") };
     /// assert!(told.result?.contains("The archive is closed."));
+    ///
+    /// // The variations of a run are found by their label.
+    /// let labels = [(WHAT_IF.to_owned(), run.id().to_owned())].into();
+    /// let variations = runtime.as_client().runs(&RunFilter { labels, ..RunFilter::default() }).await?;
+    /// assert_eq!(variations.len(), 1);
     /// # worker.abort();
     /// # Ok(())
     /// # }

@@ -3,7 +3,7 @@
 use crate::{Action, RuntimeError, error::RuntimeErrorKind};
 use agents_core::{Effects, Json, tool::Risk};
 use agents_store::{ErrorKind, HeldReason, RunStatus, StoreError};
-use std::fmt::Display;
+use std::{fmt::Display, path::Path};
 
 // ---- whoever asks for what is not there, or not theirs ----
 
@@ -175,6 +175,17 @@ pub(crate) fn request_missing(run: &str, request: &str) -> RuntimeError {
 
 pub(crate) fn keyring_readable() -> &'static str {
     "others can read it; make it yours alone: `chmod 600`"
+}
+
+pub(crate) fn of_keyring(path: &Path, error: &impl Display) -> String {
+    format!("the keyring {}: {error}", path.display())
+}
+
+pub(crate) fn keyring_not_written(path: &Path, error: &impl Display) -> String {
+    format!(
+        "the keyring {} cannot be written: {error}; the process creates files beside it, so that it must be able to write in the folder",
+        path.display()
+    )
 }
 
 pub(crate) fn no_keyring(error: &impl Display) -> String {
@@ -378,6 +389,15 @@ pub(crate) fn undo_input(execution: &str, tool: &str) -> String {
 
 pub(crate) fn trail_not_written(error: &impl Display) -> RuntimeError {
     RuntimeError::unreadable(format!("the audit trail cannot be written: {error}"))
+}
+
+/// Reason of an approval whose decider has edited the arguments, with summaries of both; `approved` is `None` where the
+/// edited ones cannot be read.
+pub(crate) fn edited(approved: Option<&str>, asked: &str) -> String {
+    match approved {
+        Some(approved) => format!("approved with {{{approved}}} in place of {{{asked}}}"),
+        None => format!("approved with other arguments in place of {{{asked}}}"),
+    }
 }
 
 pub(crate) mod flaws {

@@ -131,13 +131,21 @@ fn show(outcome: &Outcome<Weather>) {
         .iter()
         .filter(|receipt| receipt.is_ok() && !receipt.repairs.is_empty())
         .count();
+    let calls = match (receipts.len(), good, repaired) {
+        (0, ..) => "no calls".to_owned(),
+        (1, 0, _) => "1 call, failed".to_owned(),
+        (1, _, 0) => "1 call, succeeded".to_owned(),
+        (1, ..) => "1 call, succeeded, repaired".to_owned(),
+        (calls, ..) => format!("{calls} calls, {good} succeeded, {repaired} repaired"),
+    };
     let usage = outcome.usage;
+    let requests = match usage.requests {
+        1 => "1 request".to_owned(),
+        requests => format!("{requests} requests"),
+    };
     println!(
-        "{} call(s) ({good} succeeded, {repaired} repaired), {} requests, {} tokens read, {} written",
-        receipts.len(),
-        usage.requests,
-        usage.input_tokens,
-        usage.output_tokens
+        "{calls}; {requests}, {} tokens read, {} written",
+        usage.input_tokens, usage.output_tokens
     );
 }
 

@@ -313,6 +313,7 @@ fn quickstart() {
         &[
             "~ to_celsius repaired: `fix` gave the arguments anew",
             "= 36.7 °C",
+            "1 call, succeeded, repaired; ",
         ],
     );
 }

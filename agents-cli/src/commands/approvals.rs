@@ -108,5 +108,10 @@ pub(crate) async fn show(session: &Session, id: &str, out: &mut Out) -> Result<(
         }
     }
     out.line("arguments")?;
-    out.exact(&detail.request.args)
+    out.exact(&detail.request.args)?;
+    let Some(approved) = &detail.approved else {
+        return Ok(());
+    };
+    out.line("approved with")?;
+    out.exact(approved)
 }

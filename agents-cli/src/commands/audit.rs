@@ -3,11 +3,11 @@
 use super::{read, seconds};
 use crate::{args::AuditArgs, failure::Failure, out::Out, session::Session, table::Table};
 use agents_runtime::{AuditRecord, Head};
-use agents_store::{AuditFilter, PLATFORM};
+use agents_store::{AuditFilter, AuditKind, PLATFORM};
 use std::path::Path;
 
 /// Prints the events of the audit trail. The table has no reasons, which may be long; with `--json`, the events have
-/// them.
+/// them. The table marks an approval with edited arguments.
 pub(crate) async fn audit(
     session: &Session,
     asked: &AuditArgs,
@@ -44,6 +44,10 @@ pub(crate) async fn audit(
 fn print(page: &[AuditRecord], out: &mut Out) -> Result<(), Failure> {
     let mut table = Table::new(&["EVENT", "AT", "KIND", "RUN", "SEQ", "BY", "TOOL", "ABOUT"]);
     for record in page {
+        let mut about = record.subject.clone().unwrap_or_default();
+        if record.kind == AuditKind::Approved && record.reason.is_some() {
+            about += crate::wording::EDITED;
+        }
         table.row([
             &record.number.to_string(),
             &seconds(record.at),
@@ -52,7 +56,7 @@ fn print(page: &[AuditRecord], out: &mut Out) -> Result<(), Failure> {
             &record.seq.to_string(),
             record.actor.as_deref().unwrap_or_default(),
             record.tool_name.as_deref().unwrap_or_default(),
-            record.subject.as_deref().unwrap_or_default(),
+            &about,
         ]);
     }
     table.print(out)

@@ -16,7 +16,7 @@ use agents_runtime::Request;
 use agents_store::{Run, RunStatus};
 use serde::Serialize;
 use serde_json::Value;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Run as JSON, which programs read, with its calls and requests.
 #[derive(Serialize)]
@@ -43,6 +43,11 @@ struct ShownCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<Code>,
     attempts: usize,
+    /// Is `true` if a delegate carried the call out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    delegate: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    partial: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     effect_unknown: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +65,7 @@ struct ShownCall<'a> {
 }
 
 impl<'a> ShownCall<'a> {
-    fn of(receipt: &'a ToolEnvelope, exact: bool) -> Self {
+    fn of(receipt: &'a ToolEnvelope, delegated: &BTreeSet<&str>, exact: bool) -> Self {
         let last = receipt.attempts.last();
         ShownCall {
             call_id: Some(&receipt.call_id),
@@ -69,6 +74,8 @@ impl<'a> ShownCall<'a> {
             result: if receipt.is_ok() { "ok" } else { "failed" },
             code: receipt.error.as_ref().map(|error| error.code),
             attempts: receipt.attempts.len(),
+            delegate: delegated.contains(&*receipt.call_id),
+            partial: receipt.is_partial(),
             effect_unknown: receipt.attempts.iter().any(|one| one.effect_unknown),
             approved_by: last.and_then(|last| last.approved_by.as_deref()),
             started_at: Some(receipt.t_start),
@@ -87,6 +94,8 @@ impl<'a> ShownCall<'a> {
             result: "open",
             code: None,
             attempts: 0,
+            delegate: false,
+            partial: false,
             effect_unknown: false,
             approved_by: None,
             started_at: None,
@@ -102,12 +111,15 @@ impl<'a> ShownCall<'a> {
             Ok(Value::String(code)) => Some(format!(" ({code})")),
             _ => None,
         });
-        let doubt = if self.effect_unknown {
-            ", in doubt"
-        } else {
-            ""
+        let partial = if self.partial { ", partial" } else { "" };
+        let doubt = match self.effect_unknown {
+            false => "",
+            // The calls of the delegate have receipts of their own, which say what is in doubt.
+            true if self.delegate => ", cut off",
+            true => ", in doubt",
         };
-        format!("{}{}{doubt}", self.result, code.unwrap_or_default())
+        let code = code.unwrap_or_default();
+        format!("{}{code}{partial}{doubt}", self.result)
     }
 }
 
@@ -131,7 +143,11 @@ pub(crate) async fn show(
     if let Some(recorded) = &recorded {
         (receipts, open) = (recorded.receipts(), recorded.open_calls());
     }
-    let settled = receipts.iter().map(|one| ShownCall::of(one, asked.exact));
+    let delegated = recorded.as_ref().map(Recorded::delegated);
+    let delegated = delegated.unwrap_or_default();
+    let settled = receipts
+        .iter()
+        .map(|one| ShownCall::of(one, &delegated, asked.exact));
     let calls: Vec<_> = settled.chain(open.iter().map(ShownCall::open)).collect();
     let exact = recorded.as_ref().filter(|_| asked.exact);
     let input = exact.and_then(|recorded| recorded.input().ok());

@@ -69,6 +69,25 @@ async fn changed_arguments_have_to_fit() {
         *desk.paid.lock().unwrap(),
         [serde_json::json!({"cents": 90})]
     );
+    // Later both are shown: what was asked for, and what was approved.
+    let shown = desk.printed(&["approval", &request]);
+    let both = format!("arguments\n{ARGS}\napproved with\n{{\"cents\": 90}}\n");
+    assert!(shown.ends_with(&both), "{shown}");
+    let shown = desk.agents(&["approval", &request, "--json"]).succeeds();
+    let detail = &shown.objects()[0]["detail"];
+    assert_eq!(detail["request"]["args"]["cents"], 1200);
+    assert_eq!(detail["approved"], serde_json::json!({"cents": 90}));
+    let trail = desk.printed(&["audit", "--run", run.id()]);
+    let marked = format!("{request} (with edited arguments)");
+    assert_eq!(trail.matches(&marked).count(), 1, "{trail}");
+    let trail = desk.agents(&["audit", "--json", "--run", run.id()]);
+    let events = trail.succeeds().objects();
+    let approved = events.iter().find(|event| event["kind"] == "approved");
+    let reason = &approved.unwrap()["reason"];
+    assert_eq!(
+        reason,
+        "approved with {cents: 90} in place of {cents: 1200, to: [email]}"
+    );
 }
 
 #[tokio::test]

@@ -162,9 +162,12 @@ impl Desk {
         format!("sqlite:{}", self.file().display())
     }
 
-    /// Runs the binary on the store. The options of the session come first.
+    /// Runs the binary on the store. The options of the session come first. Fields of JSON are checked.
+    #[track_caller]
     pub(crate) fn agents(&self, args: &[&str]) -> Ran {
-        Ran::of(binary().args(["--store", &self.url()]).args(args))
+        let ran = Ran::of(binary().args(["--store", &self.url()]).args(args));
+        crate::fields::check(args, &ran);
+        ran
     }
 
     /// Runs the binary, which has to succeed, and returns its output.

@@ -1,11 +1,21 @@
 //! `runs`, `show`, `approvals` and `approval`.
 
-use crate::desk::{Desk, binary};
-use agents::tool::Risk;
+use crate::desk::{Desk, binary, pay};
+use agents::{
+    AgentBuilder,
+    model::{FinishReason, Reply},
+    team::Member,
+    testing::{Script, ScriptedModel},
+    tool::Risk,
+};
+use serde_json::json;
 use std::{
     io::{BufRead, BufReader},
     process::Stdio,
 };
+
+/// Arguments of a delegate.
+const ASKS: &str = r#"{"input": "whales"}"#;
 
 #[tokio::test]
 async fn runs_are_listed_and_filtered() {
@@ -96,6 +106,62 @@ async fn a_run_is_shown_without_its_contents_unless_they_are_asked_for() {
     assert_eq!(object["answer"], "Done: paid");
     desk.agents(&["show", "never"])
         .fails(1, "`agents runs` lists them");
+}
+
+/// A delegate that was dropped with its caller is no execution in doubt: its calls have receipts of their own.
+#[tokio::test]
+async fn a_delegate_that_was_cut_off_is_not_in_doubt_and_what_is_partial_says_so() {
+    let desk = Desk::new("cut-off").await;
+    let (model, _) = ScriptedModel::from_async_fn(|asked| async move {
+        match asked.results()[..] {
+            [] if asked.prompt() == "Look." => std::future::pending().await,
+            [] if asked.prompt() == "Tell." => Script::with(|_| Reply {
+                content: "Once upon a".to_owned(),
+                finish: FinishReason::Length,
+                ..Reply::default()
+            }),
+            [] => Script::calls([("teller", ASKS), ("looker", ASKS)]),
+            _ => Script::text("enough"),
+        }
+    });
+    let agent = |name: &'static str, prompt: &'static str| {
+        let agent = AgentBuilder::<String, String>::new(name).model(model.clone());
+        agent
+            .prompt(prompt)
+            .tool(pay(&desk.paid, "1.0.0", Risk::Low))
+            .build()
+    };
+    let team = Member::new(agent("lead", "Lead."))
+        .delegate(Member::new(agent("teller", "Tell.")))
+        .delegate(Member::new(agent("looker", "Look.")).background_until_answer());
+    let lead = desk.runtime.agent(team.build());
+    let run = lead.run("Go.").start().await.unwrap();
+    assert_eq!(desk.answer(&run).await.unwrap(), "enough");
+
+    let shown = desk.printed(&["show", run.id()]);
+    let results: Vec<_> = shown
+        .lines()
+        .filter(|line| line.contains("1.0.0"))
+        .collect();
+    assert!(
+        results.len() == 2
+            && results[0].starts_with("teller")
+            && results[0].contains("ok, partial")
+            && results[1].starts_with("looker")
+            && results[1].contains("failed (UNKNOWN), cut off")
+            && !shown.contains("in doubt"),
+        "{shown}"
+    );
+    let shown = desk.agents(&["show", run.id(), "--json"]).succeeds();
+    let calls = &shown.objects()[0]["calls"];
+    assert_eq!(
+        (&calls[0]["partial"], &calls[0]["delegate"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(
+        (&calls[1]["effect_unknown"], &calls[1]["delegate"]),
+        (&json!(true), &json!(true))
+    );
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod check_deploy;
 mod deciding;
 mod desk;
 mod events;
+mod fields;
 mod help;
 mod listing;
 mod modes;

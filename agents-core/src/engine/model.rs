@@ -157,8 +157,8 @@ async fn asked(
         before.saturating_add(turn),
     );
     if reply.finish == FinishReason::Length {
-        let limit = "output limit (of Ollama, `num_predict`)";
-        tracing::warn!(agent = %definition.name, turn, model = model.id(), limit, "a reply was cut off");
+        let (agent, model) = (&definition.name, model.id());
+        tracing::warn!(%agent, turn, model, "a reply was cut off at the limit of the model's output tokens");
     }
     asking.replied(reply, cost, cx.root.settings.max_argument_bytes);
     Ok(Asked::Replied)

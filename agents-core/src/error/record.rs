@@ -36,8 +36,9 @@ pub struct ErrorRecord {
     ///
     /// For any error, as far as they apply: an arm's [`hint`](ErrorRecord::hint), the run's
     /// [`remark`](ErrorRecord::remark), the name of the person or program that denied the call
-    /// ([`decided_by`](ErrorRecord::decided_by)), and `revised` if a change was asked for
-    /// ([`is_revised`](ErrorRecord::is_revised)).
+    /// ([`decided_by`](ErrorRecord::decided_by)), `revised` if a change was asked for
+    /// ([`is_revised`](ErrorRecord::is_revised)), and who gave a text in place of the model's
+    /// ([`given_by`](ErrorRecord::given_by)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Number of seconds after which the same call may succeed; `None` if no such time is known.
@@ -69,6 +70,18 @@ impl ErrorRecord {
 
     pub(crate) fn with_remark(self, remark: &str) -> Self {
         self.with(REMARK, remark)
+    }
+
+    /// Returns the author of the text or the value that does not fit, if it was not the model: `fix`, `sanitize` or the
+    /// name of a repair agent. Only the error of an event has one
+    /// ([`EventKind::CallFailed`](crate::run::EventKind::CallFailed)): a receipt and the model are told what was wrong with
+    /// the model's own text. The author is a part of the details.
+    pub fn given_by(&self) -> Option<&str> {
+        self.details.as_ref()?.get(GIVEN_BY)?.as_str()
+    }
+
+    pub(crate) fn with_author(self, name: &str) -> Self {
+        self.with(GIVEN_BY, name)
     }
 
     /// Returns the name of the person or program that denied the call; `None` if nobody denied it, or the approver
@@ -105,6 +118,7 @@ impl ErrorRecord {
     }
 }
 
+const GIVEN_BY: &str = "given_by";
 const HINT: &str = "hint";
 const REMARK: &str = "remark";
 const DECIDED_BY: &str = "decided_by";

@@ -13,7 +13,8 @@ pub(crate) fn log(event: &Event) {
     let Event { agent, kind, .. } = event;
     match kind {
         EventKind::CallFailed { tool, error, .. } => {
-            tracing::info!(%tool, code = %error.code, error = %error.message, "call failed");
+            let given_by = error.given_by();
+            tracing::info!(%tool, given_by, code = %error.code, error = %error.message, "call failed");
         }
         EventKind::CallRepaired { tool, repairs, .. } => {
             tracing::info!(%tool, %repairs, "arguments repaired");

@@ -73,11 +73,13 @@ impl Chart {
         // No agent has a tool that an agent above it is not granted, even if its own place grants
         // the tool.
         let is_had = |tool: &&OwnTool| tool.innate() || above.iter().all(|up| up.has(tool));
-        let (confirm, tools) = inner
+        let (mut confirm, tools): (Vec<_>, _) = inner
             .usable()
             .filter(is_had)
             .map(|tool| tool.name().to_owned())
             .partition(|tool| inner.confirms(tool));
+        let delegates = inner.delegate_names();
+        confirm.extend(delegates.filter(|delegate| inner.confirms(delegate)));
         let defects = found.next().map(|found| found.defects);
         above.push(inner);
         let below: Vec<_> = inner.below().collect();
@@ -112,7 +114,7 @@ impl Chart {
         &self.tools
     }
 
-    /// Returns the names of the tools whose calls need approval because of the agent's place.
+    /// Returns the names of the tools and delegates whose calls need approval because of the agent's place.
     pub fn confirm(&self) -> &[String] {
         &self.confirm
     }
@@ -174,9 +176,9 @@ impl Chart {
         me
     }
 
-    /// Returns the facts that a drawing shows with the agent's name: its tools whose calls need no approval, its tools
-    /// whose calls need approval, the bounds of its budget, and whether the agent works in the background. A fact that
-    /// is empty is left out.
+    /// Returns the facts that a drawing shows with the agent's name: its tools whose calls need no approval, its tools and
+    /// delegates whose calls need approval, the bounds of its budget, and whether the agent works in the background. A
+    /// fact that is empty is left out.
     fn facts(&self) -> impl Iterator<Item = String> {
         let list = |before: &str, items: Vec<String>| {
             (!items.is_empty()).then(|| format!("{before}{}", items.join(", ")))

@@ -122,6 +122,7 @@ impl<A> Member<A> {
     /// let lead = AgentBuilder::<String, String>::new("lead").prompt("You lead.").build();
     /// let team = Member::new(lead).confirm_named("deployer").delegate(deployer).build();
     /// assert!(team.check().is_ok());
+    /// assert_eq!(team.render().to_string(), "lead: confirm deployer\n└─ deployer\n");
     /// ```
     pub fn confirm_named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.placement.confirmed.push(Pattern::new(name));

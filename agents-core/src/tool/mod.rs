@@ -64,7 +64,7 @@ mod wording;
 pub use crate::{error::ReadError, scope::Scope};
 pub use alias::alias;
 pub use approval::NeedsApproval;
-pub use ask::{AnswerForm, Ask, AskError, Asking, choices_of};
+pub use ask::{AnswerForm, Ask, Asking, choices_of};
 pub(crate) use background::Background;
 pub use cache::Cache;
 pub use category::Category;

@@ -68,7 +68,7 @@ impl Answer {
     }
 
     /// Creates the head of a streamed answer with these headers as well, each followed by `\r\n`.
-    pub fn begun_with(head: &str) -> Self {
+    pub(crate) fn begun_with(head: &str) -> Self {
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{head}transfer-encoding: chunked\r\n\r\n"
         );

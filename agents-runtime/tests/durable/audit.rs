@@ -6,8 +6,18 @@ use agents_runtime::{
     Approval, AuditKind, FileKeyring, Head, Keyring, Principal, RunRef, Runtime, RuntimeErrorKind,
     SqliteStore,
 };
-use agents_store::{AuditFilter, ErrorKind as Kind};
-use std::{fs, path::Path};
+use agents_store::{AuditFilter, ErrorKind as Kind, RunFilter, RunStatus};
+use std::{
+    fmt, fs,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tracing::{
+    Dispatch, Event, Id, Level, Metadata, Subscriber,
+    field::Field,
+    span::{Attributes, Record},
+};
 
 fn kinds(records: &[agents_runtime::AuditRecord]) -> Vec<AuditKind> {
     records.iter().map(|record| record.kind).collect()
@@ -229,6 +239,75 @@ async fn another_keyring_is_refused() {
     let error = client.audit().verify().await.unwrap_err();
     assert_eq!(error.kind(), RuntimeErrorKind::Store(Kind::OtherKey));
     assert!(error.to_string().contains("another keyring"), "{error}");
+}
+
+/// Collects what is logged at the level `ERROR`.
+#[derive(Clone, Default)]
+struct Errors(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Errors {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::ERROR
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut said = String::new();
+        event.record(&mut |field: &Field, value: &dyn fmt::Debug| {
+            said += &format!("{field}={value:?} ");
+        });
+        self.0.lock().unwrap().push(said);
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+/// The book says so: see "In production".
+#[tokio::test]
+async fn a_worker_with_another_keyring_takes_no_run_and_logs_an_error() {
+    // A second, unused subscriber keeps `tracing` from caching one thread's interests for all.
+    let _another = Dispatch::new(Errors::default());
+    let errors = Errors::default();
+    let _watched = tracing::subscriber::set_default(errors.clone());
+    let files = Files::new("log");
+    let store = SqliteStore::open(files.db()).await.unwrap();
+    let office = office_on(store, [Script::text("Done.")]);
+    let run = office.start().await;
+    let moved = files.0.join("moved.db");
+    files.by_hand(&format!("VACUUM INTO '{}'", moved.display()));
+    let other = FileKeyring::open(files.0.join("other.keys")).unwrap();
+    let with_another = Runtime::open(office.store.clone()).keyring(other);
+    // A store that was moved without its keyring has a new one beside it.
+    let with_none = Runtime::open(SqliteStore::open(moved).await.unwrap());
+    for runtime in [with_another, with_none] {
+        runtime.agent(payer(pay_of(&office.ran, "1.0.0")));
+        let worker = Worker::start(&runtime);
+        for _ in 0..400 {
+            if !errors.0.lock().unwrap().is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        worker.stop().await;
+        let said = std::mem::take(&mut *errors.0.lock().unwrap()).join("\n");
+        assert!(
+            said.contains("the worker takes no run") && said.contains("another keyring"),
+            "{said}"
+        );
+        let found = runtime.as_client().runs(&RunFilter::default()).await;
+        let found = found.unwrap().remove(0);
+        assert_eq!((&*found.id, found.status), (run.id(), RunStatus::Ready));
+    }
+    let worker = Worker::start(&office.runtime);
+    assert_eq!(done(&run).await.result.unwrap(), "Done.");
+    worker.stop().await;
+    assert!(errors.0.lock().unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -83,6 +83,10 @@ pub(super) fn card(
                     p.question { (inert::text(&question.text)) }
                 } @else if let Some(args) = &args {
                     (arguments(args))
+                    @if let Some(approved) = &detail.approved {
+                        p.edited { "Approved with other arguments:" }
+                        pre.exact tabindex="0" aria-label="Approved arguments" { bdi { (inert::json(approved)) } }
+                    }
                 },
                 None => p.summary { (inert::text(&request.args_summary)) " " small { "(in short; the exact arguments are for others)" } },
             }

@@ -162,7 +162,10 @@ fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
             Err(why) => ("✗", "bad", format!("{fixer} has no answer: {why}"), None),
         },
         EventKind::CallFailed { tool, error, .. } => {
-            let text = format!("{tool} failed: {}", short(&error.message));
+            let by = error.given_by();
+            let by = by.map(|by| format!(" with what `{by}` gave"));
+            let by = by.unwrap_or_default();
+            let text = format!("{tool} failed{by}: {}", short(&error.message));
             ("✗", "bad", text, long(&error.message))
         }
         EventKind::KnowledgeUsed { knowledge } => ("·", "", format!("reads {knowledge}"), None),

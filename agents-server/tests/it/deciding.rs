@@ -173,6 +173,19 @@ async fn arguments_are_edited_one_by_one_or_as_json() {
         .await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
     assert_eq!(paid(&house, &second.run_id).await, "paid 8");
+    // What was asked for is shown beside what was approved, and so it is in the audit trail.
+    let page = house
+        .get("acme/grace", &format!("/approvals/{}", second.id))
+        .await
+        .body;
+    let approved = &page[page.find("Approved with other arguments").unwrap()..];
+    assert!(
+        page.contains("<bdi>12</bdi>") && approved.contains("&quot;amount&quot;: 8\n"),
+        "{page}"
+    );
+    let trail = house.get("acme/grace", "/audit?kind=approved").await.body;
+    let reason = "approved with {amount: 8} in place of {amount: 12}";
+    assert!(trail.contains(reason), "{trail}");
 }
 
 #[tokio::test]

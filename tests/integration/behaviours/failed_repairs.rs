@@ -1,7 +1,7 @@
 //! Calls whose repairs all failed: messages describe the original failure, not the failed repairs.
 
 use super::*;
-use ::agents::{ErrorKind, Severity, reader::ChangeKind, recovery::*, run::RepairKind};
+use ::agents::{ErrorKind, Severity, console, reader::ChangeKind, recovery::*, run::RepairKind};
 use serde_json::json;
 
 /// Creates arms for every kind of error. Each asks this repair agent, and names itself in a hint.
@@ -262,6 +262,31 @@ async fn a_value_that_settles_its_field_leaves_the_next_to_be_told() {
     let seen = call(0, r#"{"n": "four"}"#, arms).await;
     assert!(seen.told().contains("\"four\""), "{}", seen.told());
     assert!(!seen.told().contains("a few"), "{}", seen.told());
+    // Whoever looks on sees whose value it was, and whose it was not.
+    let failed = seen.events.iter().filter_map(|event| match &event.kind {
+        EventKind::CallFailed { error, .. } => Some((error, console::line(event, false)?)),
+        _ => None,
+    });
+    let failed: Vec<_> = failed.collect();
+    let [(of_the_model, first), (of_the_arm, second)] = &failed[..] else {
+        panic!("{failed:?}");
+    };
+    assert_eq!(of_the_model.given_by(), None);
+    assert!(first.starts_with(r#"! job {"n": "four"} → "#), "{first}");
+    assert_eq!(of_the_arm.given_by(), Some("sanitize"));
+    let begin = r#"! job {"n": "a few"} (given by `sanitize`) → "#;
+    assert!(second.starts_with(begin), "{second}");
+    assert_eq!(seen.error().given_by(), None);
+    let arms = on_field(|_, fault| match fault.field("n") {
+        true => sanitize(4),
+        false => fix(r#"{"n": "five"}"#),
+    });
+    let seen = call(0, r#"{"n": "four", "name": {"first": 1}}"#, arms).await;
+    let by = seen.events.iter().filter_map(|event| match &event.kind {
+        EventKind::CallFailed { error, .. } => Some(error.given_by()),
+        _ => None,
+    });
+    assert_eq!(by.collect::<Vec<_>>(), [None, None, Some("fix")]);
 }
 
 #[tokio::test]

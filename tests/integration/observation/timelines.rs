@@ -257,7 +257,9 @@ async fn a_reply_that_was_cut_off_is_seen() {
     assert!(outcome.partial, "there was more to say");
     let lines = lines.lock().unwrap();
     assert!(
-        lines.len() == 2 && lines[0].contains("cut off") && lines[0].contains("num_predict"),
+        lines.len() == 2
+            && lines[0].contains("cut off")
+            && lines[0].contains("limit of its output tokens"),
         "{lines:?}"
     );
 }

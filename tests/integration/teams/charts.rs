@@ -38,6 +38,33 @@ project: write_file, compile, run_tests, deploy, at most 500000 tokens, 30 min
     assert_eq!(team.render().to_string(), expected);
 }
 
+/// A delegate that is confirmed is shown as a tool that is confirmed.
+#[test]
+fn a_confirmed_delegate_is_shown_above_it() {
+    let team = structure!(
+        idle("lead")
+            .grants([Compile])
+            .confirm(["deployer"])
+            .delegates(
+                idle("deployer")
+                    .grants([])
+                    .delegates(idle("tester").grants([])),
+                idle("coder").grants([Compile]),
+            )
+    );
+    team.check().unwrap();
+    let expected = "\
+lead: compile, confirm deployer
+├─ deployer
+│  └─ tester
+└─ coder: compile
+";
+    let chart = team.render();
+    assert_eq!(chart.to_string(), expected);
+    assert_eq!(chart.to_json()["confirm"], json!(["deployer"]));
+    assert_eq!(chart.confirm(), ["deployer"]);
+}
+
 #[test]
 fn one_of_what_is_bounded_is_not_several() {
     let one = Budget::new().max_turns(1).max_tool_calls(1).tokens(2);

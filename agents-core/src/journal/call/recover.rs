@@ -23,20 +23,27 @@ impl Call {
             return self.edit_misread(edited.by, text, &error);
         }
         self.candidates.read(changes);
-        let news = News::Failed(Box::new(error.receipt()));
         if !self.candidates.is_given() {
+            let news = News::Failed(Box::new(error.receipt()));
             self.shown.get_or_insert_with(|| read_as(&text, &error));
             self.candidates.fail(text, error);
             self.stage = Stage::Arms;
             return After::news(news);
         }
+        let given = self.candidates.at_hand();
+        let told = error.receipt().with_author(given.by.name());
         let ToolError::Deserialization { path, .. } = &error else {
             // Text that cannot be read counts as a failed attempt.
             self.candidates.fail(text, error);
-            return self.go_back().with(news);
+            return self.go_back().with(News::Failed(Box::new(told)));
         };
-        // A value put into the text before has settled its field if another is at fault now.
-        let settled = self.candidates.at_hand().is_one_value() && self.is_elsewhere(path);
+        // A value put into the text before has settled its field if another is at fault now, which is the model's.
+        let settled = given.is_one_value() && self.is_elsewhere(path);
+        let told = match settled {
+            true => error.receipt(),
+            false => told,
+        };
+        let news = News::Failed(Box::new(told));
         self.candidates.fail(text, error);
         if settled {
             self.candidates.settle_before();

@@ -18,7 +18,7 @@ pub(crate) use outside::{call_path, is_given_again, of_an_execution};
 pub(crate) use replay::{Dropped, Replay};
 
 use super::{
-    Entry, Fact, JournalError, Started,
+    Entry, Fact, JournalError, PlaceId, Started,
     refold::{Position, Stored, refold},
 };
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
 use exchanges::Exchanges;
 use outside::Outside;
 use serde::de::DeserializeOwned;
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 /// Stored run, for inspection and for experiments. No agent, model or tool is needed.
 ///
@@ -192,6 +192,21 @@ impl Recorded {
     /// settled or in the background. Calls of nested runs are left out.
     pub fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
         self.runs[0].state.receipts(0)
+    }
+
+    /// Returns the ids of the receipts (`call_id`) of those calls that delegates carried out.
+    pub fn delegated(&self) -> BTreeSet<&str> {
+        let state = &self.runs[0].state;
+        let of_place = |id: PlaceId| {
+            let path = state.path(id).to_string();
+            let receipts = state.place(id).receipts.iter();
+            let delegated = receipts.filter(move |(seq, _)| {
+                let call = self.outside.calls.get(&call_path(&path, *seq));
+                call.is_some_and(|call| call.is_delegated)
+            });
+            delegated.map(|(_, receipt)| &*receipt.call_id)
+        };
+        (0..).take(state.places.len()).flat_map(of_place).collect()
     }
 
     /// Returns the tokens and requests that the run and its nested runs have used so far.

@@ -4,7 +4,7 @@
 use crate::{
     Json,
     error::{Cause, Origin, ToolError},
-    journal::{Call, CallFact, Entry, Fact, Interrupted, PlaceId, State},
+    journal::{Call, CallFact, Called, Entry, Fact, Interrupted, PlaceId, State},
     json::canonical,
     media::Attached,
     recovery::Plan,
@@ -42,6 +42,8 @@ pub(super) struct TakenUp {
     /// Number of the fact that the call was taken up; `at` is its time.
     pub(super) fact: u64,
     pub(super) at: Timestamp,
+    /// Is `true` if a delegate carried the call out.
+    pub(super) is_delegated: bool,
     /// Is `true` if the call got its receipt, and its work was not dropped.
     pub(super) is_settled: bool,
 }
@@ -178,10 +180,12 @@ impl Outside {
 
     fn on_call(&mut self, path: String, call: &Call, fact: &CallFact, raw: &Entry) {
         match fact {
-            CallFact::TakenUp { .. } => {
+            CallFact::TakenUp { tool } => {
+                let is_delegate = |tool: &Called| tool.goes_on && !tool.knowledge;
                 let taken_up = TakenUp {
                     fact: raw.seq,
                     at: raw.at,
+                    is_delegated: tool.as_ref().is_some_and(is_delegate),
                     is_settled: false,
                 };
                 self.calls.insert(path, taken_up);
