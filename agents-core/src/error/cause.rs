@@ -9,7 +9,8 @@ use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 /// Extension of a tool's error type with an error code and a time to wait before a retry. Models and dashboards can
 /// branch on the code.
 ///
-/// An error type without this trait has the code [`Code::Unknown`].
+/// An error type without this trait has the code [`Code::Unknown`]. If the tool lacked a secret, a failure with that
+/// code gets one that says so.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -45,18 +46,20 @@ pub trait ToolFailure {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Origin {
-    /// The tool returned an `Err` by itself.
+    /// The tool returned an `Err` by itself. Also the origin of a cause that has only a code and a message: of
+    /// arguments or an answer that do not fit, of a call that lacks a stored secret, or of a call that was left undone.
     Returned,
     /// The tool exceeded its timeout, which had this length.
     TimedOut(Duration),
-    /// The tool panicked, and the run has caught the panic.
+    /// The tool, or the agent behind it, panicked, and the run has caught the panic.
     Panicked,
-    /// The call was refused before it ran: the tool is unknown or blocked, a policy or an approver
-    /// denied it, or a budget is used up.
+    /// The call was refused before it ran, or before it ran again: the tool is unknown or blocked, a policy or an
+    /// approver denied the call, or the agent's calls are used up.
     Denied,
-    /// A rate limiter refused the execution.
+    /// A rate limiter refused the execution, or failed to decide about it.
     RateLimited,
-    /// The execution was cut off: this process ended while the tool ran, or the server that carried out the call did.
+    /// The execution was cut off: this process ended while the tool ran, or no usable answer came from the server that
+    /// carried out the call.
     Interrupted,
 }
 
@@ -106,7 +109,7 @@ struct Inner {
     /// Kind of doubt about the effect, if the execution of a tool that writes was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubt: Option<Doubt>,
-    /// Reason why the call was not approved; `None` for any other cause.
+    /// Reason why the call was not approved, if the approver refused the call or the time ran out; otherwise `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<DenialReason>,
 }
@@ -204,8 +207,8 @@ impl Cause {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())
     }
 
-    /// Creates the cause of an execution that was cut off: its process ended, or the server that carried it out did. If
-    /// the tool writes, nobody knows whether the call took effect.
+    /// Creates the cause of an execution that was cut off: its process ended, or no usable answer came from the server
+    /// that carried it out. If the tool writes, nobody knows whether the call took effect.
     pub fn interrupted(message: impl Into<String>) -> Self {
         Cause::of(Origin::Interrupted, Code::Unknown, message.into())
     }
@@ -293,7 +296,7 @@ impl Cause {
         Cause(Arc::new(inner))
     }
 
-    /// Returns the message that says what failed, for people and models.
+    /// Returns the message that says what failed, for people and models. A message of more than 16,000 bytes is cut.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -309,7 +312,7 @@ impl Cause {
     }
 
     /// Returns the reason why the call was not approved: the approver refused the call, or the time for an approval ran
-    /// out. It is `None` for any other cause, and if the approver asked for a change.
+    /// out. It is `None` for any other cause, and if the approver asked for a change or gave arguments that do not fit.
     pub fn reason(&self) -> Option<DenialReason> {
         self.0.reason
     }

@@ -14,11 +14,11 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Code {
-    /// The arguments do not follow the schema.
+    /// The arguments, or the final answer, cannot be read or do not fit.
     ValidationError,
     /// The tool did not end before its deadline.
     Timeout,
-    /// The tool was called too often in too short a time.
+    /// The tool was called too often in too short a time, or the rate limiter failed to decide about the call.
     RateLimit,
     /// The call is not allowed: the tool is not among the agent's tools, or the call was denied or over budget.
     PolicyDenied,
@@ -101,7 +101,7 @@ pub enum Class {
     Policy,
     /// The failure passes by itself: the same call may succeed later.
     Transient,
-    /// The failure is final in this run: nothing that the caller does can help.
+    /// The failure counts as final: its code names nobody who can do something about it. Arms may retry all the same.
     Terminal,
 }
 

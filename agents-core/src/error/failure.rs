@@ -32,8 +32,8 @@ pub enum Failure<'a, E> {
     Panicked(&'a str),
 }
 
-/// Writes the failure as it is told to a model: for the text of a [`feedback`](crate::recovery::feedback), or of an
-/// escalation.
+/// Writes the failure in words, such as for the text of a [`feedback`](crate::recovery::feedback) or of an escalation.
+/// An error that the tool returned is written as it is displayed, without its sources.
 impl<E: fmt::Display> fmt::Display for Failure<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -21,26 +21,29 @@ pub enum ErrorKind {
     /// The model could not be reached or did not answer, for instance because the connection was
     /// refused or the model is unknown.
     Model,
-    /// A [limit](crate::run::Limit) of a budget is passed, or a loop (`until`) has used up its rounds without an
-    /// accepted output.
+    /// A [limit](crate::run::Limit) of a budget is passed, a budget outside of the run does not permit a request to a
+    /// model, or a loop (`until`) has used up its rounds without an accepted output.
     Budget,
     /// A policy refused a request to a model, or a delegate that code wanted to run was not approved.
     Denied,
     /// The run's cancellation token was triggered, or the run was over before this agent's work had ended.
     Cancelled,
-    /// A tool, an arm or a repair agent ended the run with `throw`.
+    /// A tool, an arm, a repair agent, a handler of escalations or an agent ended the run with a throw.
     Thrown,
     /// The agent escalated its work, or an escalation was resolved by no agent above.
     Escalated,
     /// The final answer did not fit the agent's `Out`, or a validator refused it, and the budget allows the model no
-    /// further try.
+    /// further try. Or a model that had to choose a skill chose none, or a summary of a conversation is empty.
     InvalidOutput,
     /// The input cannot be used, for instance because no skill of the agent accepts it.
     InvalidInput,
-    /// A run departs from a recorded one: a request, a call or a decision was not recorded. Or a stored run cannot go
-    /// on, because a model or an agent that a handler gave is not there any more.
+    /// A run departs from a recorded one: a request, a call or a decision was not recorded. Or an agent of a stored run
+    /// cannot go on, because a model or an agent that a handler gave is not there any more, or a stored result does not
+    /// fit any more.
     Replay,
-    /// A journal could not be read or written, belongs to another run, or holds an answer that does not fit any more.
+    /// A journal could not be read or written, belongs to a run of another agent or with another input, or holds an
+    /// answer that does not fit any more. Or a stored run cannot go on in this process, which has another model or
+    /// another version of a tool.
     Journal,
     /// Code of the agent failed, mostly because the agent's own body returned an `Err`.
     Failed,

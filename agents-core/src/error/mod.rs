@@ -106,7 +106,9 @@ impl Error {
 
     /// Creates the error by which an agent escalates its work instead of doing it.
     ///
-    /// A repair agent that returns this error escalates the call or the answer that it was to repair.
+    /// A repair agent that returns this error escalates the call or the answer that it was to repair. If a delegate
+    /// returns it, the agents above are asked, beginning with the agent that called the delegate. Any other agent just
+    /// ends with this error: no `on_escalation` is asked, not even its own.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -240,13 +242,14 @@ impl Error {
         &self.0.message
     }
 
-    /// Returns the severity of the escalation; `None` if the error is no escalation.
+    /// Returns the severity of the escalation; `None` where [`escalation`](Error::escalation) returns `None`.
     pub fn severity(&self) -> Option<Severity> {
         self.escalation().map(|escalation| escalation.severity)
     }
 
-    /// Returns the escalation that the error stands for, with its source, its reason and the original failure; `None`
-    /// if the error is no escalation.
+    /// Returns the escalation that the error stands for, with its source, its reason and the original failure. `None`
+    /// if the error is no escalation, or is the error of a [stored run](crate::journal::Journal) that was read again
+    /// and had ended with this error: only the kind and the text of such an error are stored.
     pub fn escalation(&self) -> Option<&Escalation> {
         self.0.escalation.as_deref()
     }

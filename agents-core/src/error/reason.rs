@@ -15,9 +15,10 @@ use std::fmt;
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum DenialReason {
-    /// The approver, a person or a program, refused the call.
+    /// The approver, a person or a program, refused the call, or panicked; or the run has no approver.
     ApprovalDenied,
-    /// The time for the decision ran out, or the time within which the approval could be used did.
+    /// The time for the decision ran out, or the time within which the approval could be used did. Also the reason for
+    /// a question to the user in a run without an approver.
     ApprovalExpired,
 }
 

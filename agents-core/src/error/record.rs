@@ -24,7 +24,8 @@ pub struct ErrorRecord {
     pub code: Code,
     /// Class of the code, which says who can do something about the failure.
     pub class: Class,
-    /// Name of the [`ToolError`](super::ToolError) variant that the record was made from.
+    /// Name of the [`ToolError`](super::ToolError) variant that the record was made from, as
+    /// [`ToolError::kind`](super::ToolError::kind) returns it.
     pub kind: String,
     /// Message that says what failed in the call, for people and models.
     pub message: String,
@@ -41,12 +42,13 @@ pub struct ErrorRecord {
     /// ([`given_by`](ErrorRecord::given_by)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Number of seconds after which the same call may succeed; `None` if no such time is known.
+    /// Number of seconds after which the same call may succeed; `None` if no such time is known, and for an escalation,
+    /// whose `original` may have the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
     /// Reason for which the failure was [escalated](crate::recovery::escalate) or has [ended the
     /// run](crate::recovery::throw); the [`DenialReason`](super::DenialReason) of a call that was not approved. `None`
-    /// for any other error.
+    /// for any other error, and if the approver asked for a change or gave arguments that do not fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -74,8 +76,9 @@ impl ErrorRecord {
 
     /// Returns the author of the text or the value that does not fit, if it was not the model: `fix`, `sanitize` or the
     /// name of a repair agent. Only the error of an event has one
-    /// ([`EventKind::CallFailed`](crate::run::EventKind::CallFailed)): a receipt and the model are told what was wrong with
-    /// the model's own text. The author is a part of the details.
+    /// ([`EventKind::CallFailed`](crate::run::EventKind::CallFailed)): a receipt and the model are told what was wrong
+    /// with the model's own text. If a repair agent gave a text that had failed before, the result is `None`, and the
+    /// message names the agent. The author is a part of the details.
     pub fn given_by(&self) -> Option<&str> {
         self.details.as_ref()?.get(GIVEN_BY)?.as_str()
     }
@@ -84,8 +87,9 @@ impl ErrorRecord {
         self.with(GIVEN_BY, name)
     }
 
-    /// Returns the name of the person or program that denied the call; `None` if nobody denied it, or the approver
-    /// [gave no name](crate::run::Approval::by). The name is a part of the details.
+    /// Returns the name of the person or program that did not approve the call; `None` if the approver [gave no
+    /// name](crate::run::Approval::by), and for any other error, such as that of a call which a policy denied. Only the
+    /// error of a receipt has the name, as a part of the details.
     pub fn decided_by(&self) -> Option<&str> {
         self.details.as_ref()?.get(DECIDED_BY)?.as_str()
     }

@@ -22,17 +22,19 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToolError {
-    /// No JSON object could be read from the arguments.
+    /// No JSON object could be read from the arguments, they are too long, or the tool writes and the reading of the
+    /// whole text is uncertain.
     InvalidArgs {
-        /// Text that the model sent as arguments and that could not be read; only its beginning, if it exceeds the size
-        /// limit.
+        /// Text of the arguments that could not be read, as the model or a repair gave it; only its beginning, if it
+        /// exceeds the size limit.
         raw_args: String,
-        /// Reason why no JSON object could be read from the text of the arguments, in words.
+        /// Reason why the text of the arguments was not read, in words.
         parse_error: String,
         /// JSON Schema that the arguments should follow.
         expected_schema: Value,
     },
-    /// A JSON object was read, but a field is missing, of the wrong type or against a constraint.
+    /// A JSON object was read, but a field is missing, of the wrong type or against a constraint, or the tool writes
+    /// and the reading of the field is uncertain. Also the failure of a final answer.
     #[serde(rename = "DeserializationError", alias = "Deserialization")]
     Deserialization {
         /// Arguments or answer that do not fit. Arguments are JSON text, in which the reader may have mended, for
@@ -51,7 +53,8 @@ pub enum ToolError {
     /// The execution of the tool failed, or the call was refused before the tool ran.
     #[serde(rename = "ExecutionError", alias = "Execution")]
     Execution {
-        /// Arguments of the call; the model's text as a JSON string if they were never read.
+        /// Arguments of the call; the model's text as a JSON string if they were never read. An empty string, or
+        /// `null`, if the error is not about a certain call.
         args: Json,
         /// Cause of the failure of the execution.
         cause: Cause,
@@ -89,12 +92,13 @@ impl ToolError {
         self.code().class()
     }
 
-    /// Returns `true` if a rate limiter has refused the execution.
+    /// Returns `true` if a rate limiter has refused the execution, or failed to decide about it.
     pub(crate) fn is_limited(&self) -> bool {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
     }
 
-    /// Returns `true` if the execution was cut off: this process ended, or the server that carried out the call did.
+    /// Returns `true` if the execution was cut off: this process ended, or no usable answer came from the server that
+    /// carried out the call.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::Interrupted)
     }
@@ -114,7 +118,8 @@ impl ToolError {
         }
     }
 
-    /// Returns the path of the argument that does not fit; `None` if no single argument is at fault.
+    /// Returns the path of the field that does not fit, the first one if there are several; `None` if the error is not
+    /// about a field.
     pub fn field(&self) -> Option<&str> {
         match self {
             ToolError::Deserialization { path, .. } if !path.is_empty() => Some(path),
@@ -122,7 +127,7 @@ impl ToolError {
         }
     }
 
-    /// Returns the record of the error, as receipts hold it.
+    /// Returns the record of the error. A receipt adds what it knows besides the error, such as an arm's hint.
     pub fn receipt(&self) -> ErrorRecord {
         let (details, retry_after_s, reason) = match self {
             ToolError::InvalidArgs {
