@@ -81,10 +81,11 @@ impl Inbox {
         self.handles
     }
 
-    /// Asks the agent about an escalation. Returns `None` if the agent ends its work before it has answered.
+    /// Asks the agent about an escalation. Returns `None` if the agent has read the letter, and ends its work without
+    /// an answer to it.
     ///
-    /// If the agent has ended before, the escalation climbs on: the task that asks was spawned then, and has outlived
-    /// the agent.
+    /// If the agent ends before it has read the letter, or has ended already, the escalation climbs on. In the latter
+    /// case, the task that asks was spawned, and has outlived the agent.
     pub(crate) async fn ask(
         &self,
         escalation: Escalation,

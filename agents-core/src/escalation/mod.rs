@@ -13,19 +13,20 @@
 //! | resolution | what happens |
 //! |-|-|
 //! | [`retry_with_model`] | the failed agent continues with another model; finished calls are not repeated |
-//! | [`reroute_to_skill`] | the handling agent starts again with another of its skills |
+//! | [`reroute_to_skill`] | the handling agent starts again with this one of its skills |
 //! | [`reroute_to`] | another agent does the handling agent's work |
 //! | [`return_partial_result`] | the handling agent ends with this value, which is marked partial |
 //! | [`escalate`] | the escalation goes to the next agent above, with this reason and severity |
 //! | [`inherit`] | the escalation goes to the next agent above, unchanged |
 //! | [`throw`] | the whole run ends |
 //!
-//! A handler is asked once about each escalation. If the handler returned a model or an agent, it is asked again when a
-//! stored run is resumed, since those are not stored. So a handler should give the same answer for the same escalation.
+//! A handler is asked once about each escalation. When a stored run is resumed, the handler is asked again if the
+//! process ended before the decision was stored, or if a model or an agent was given, since those are not stored. So a
+//! handler should give the same answer for the same escalation. If it panics, the escalation climbs on.
 //!
 //! If plain code runs an agent (`.run(..)` in a tool's body, or in a skill or agent with a body), escalations of that
-//! agent go no further. An unhandled escalation is told to the model that made the call, and an unhandled critical one
-//! is an `Err` in that code.
+//! agent go no further. An unhandled escalation of a call is told to the model that made the call. An unhandled
+//! escalation of an answer, or a critical one, is an `Err` in that code.
 //!
 //! ```
 //! # use agents_core as agents;

@@ -24,11 +24,13 @@ use std::fmt;
 pub struct Escalation {
     /// Name of the tool, repair agent or agent that escalated first.
     pub source: String,
-    /// Reason of the escalation: that of `source`, or of the last agent that passed it on with another reason.
+    /// Reason of the escalation: that of `source`, or of the last agent that passed it on with
+    /// [`escalate`](crate::escalation::escalate).
     pub reason: String,
     /// Severity of the escalation, given with the reason.
     pub severity: Severity,
-    /// Failure of the call or of the answer that was escalated.
+    /// Failure of the call or of the answer that was escalated. If an agent that is no delegate escalated its own work,
+    /// this is an [execution error](ToolError::Execution) with the reason as its message.
     pub original: ToolError,
     /// Number of attempts before the escalation: executions of the tool, and tries of repair agents that could be
     /// asked. 0 if the failure was escalated before any attempt.
@@ -36,8 +38,8 @@ pub struct Escalation {
     /// Number of tries of repair agents among the attempts.
     #[serde(default, skip_serializing_if = "is_none")]
     pub repairs: u32,
-    /// Reasons and severities given for the escalation, in order, `source` first. Empty unless an agent above has
-    /// passed it on with [another reason or severity](crate::escalation::escalate).
+    /// Reasons and severities given for the escalation, in order, `source` first. Empty unless an agent on its way has
+    /// passed it on with [`escalate`](crate::escalation::escalate).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub raised: Vec<EscalationHop>,
     /// Names of the agents that the escalation has reached, beginning with the agent whose call or answer failed.
@@ -104,7 +106,7 @@ impl EscalationHop {
     }
 }
 
-/// Resolution that an agent chose and that was not possible.
+/// Resolution that an agent chose and that was not possible. A handler that panicked gives such a record as well.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -153,7 +155,7 @@ impl Escalation {
         }
     }
 
-    /// Records that the agent of this name passed the escalation on, with another reason or severity.
+    /// Records that the agent of this name passed the escalation on, with its own reason and severity.
     pub(crate) fn pass_on(&mut self, by: &str, reason: String, severity: Severity) {
         if self.raised.is_empty() {
             self.raised.push(self.first());

@@ -54,13 +54,14 @@ pub(crate) type SharedHandler<'a, I, O> =
 
 /// Lets the failed agent go on with another model from the point of failure; finished calls are not repeated.
 ///
-/// An agent without a model cannot continue in this way, and an agent can do so at most three times; then the
+/// The failed agent is the one whose call or answer failed; for a delegate that escalated its own work, it is the agent
+/// that called the delegate. It can go on in this way at most three times; then the resolution is refused, and the
 /// escalation climbs on. If several calls of one reply are given a model each, the agent continues once, with the last
 /// of these models.
 ///
 /// A stored run has only the name of a model, and continues with a [known model](crate::agent::Run::known_model) of
-/// that name. Without such a known model, the run asks the handlers again with the same escalation. If the model that
-/// they give has another name, the run ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
+/// that name. Without such a known model, the run asks the handlers again with the same escalation. If they give no
+/// model of that name, the agent fails with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -75,10 +76,11 @@ pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
     Resolution(Verb::Model(Arc::new(model)))
 }
 
-/// Restarts the handling agent with another of its skills, on its original input.
+/// Restarts the handling agent with this one of its skills, on its original input.
 ///
 /// In `on_escalation!`, the skill is named by its method: `reroute_to_skill(Self::by_hand)`. If the agent has no skill
-/// of that name, the resolution is refused: the escalation climbs on, with the refusal in [`Escalation::refused`].
+/// of that name, or has begun anew or left its work to others three times already, the resolution is refused: the
+/// escalation climbs on, with the refusal in [`Escalation::refused`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -101,12 +103,13 @@ pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
 
 /// Lets another agent do the handling agent's work instead, on its original input.
 ///
-/// When a stored run goes on, the handler is asked for the agent again. If it gives no agent of the same name, the run
-/// ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
+/// When a stored run goes on, the handler is asked for the agent again. If it gives no agent of the same name, the
+/// handling agent fails with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
 ///
 /// In a team, the other agent may have no tool that the place of the handling agent does not grant freely. The tools of
 /// its own memory and knowledge need no grant. Otherwise the resolution is refused, and the escalation climbs on with
-/// the refusal in [`Escalation::refused`].
+/// the refusal in [`Escalation::refused`]. It is also refused if the handling agent has begun anew or left its work to
+/// others three times already.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -127,7 +130,8 @@ pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I
 }
 
 /// Ends the handling agent with this value as its output. The output is marked partial: in the run's
-/// [`Outcome`](crate::run::Outcome), or, if the agent is a delegate, for the model that called it.
+/// [`Outcome`](crate::run::Outcome), or, if the agent is a delegate, for the model that called it. A value that cannot
+/// be written as JSON is refused: the escalation climbs on, with the refusal in [`Escalation::refused`].
 ///
 /// ```
 /// # use agents_core as agents;

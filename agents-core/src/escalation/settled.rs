@@ -36,7 +36,8 @@ pub struct EscalationReceipt {
     pub settled: Settlement,
 }
 
-/// Settlement of an escalation. Each escalation has exactly one, also if the work in which it was raised was dropped.
+/// Settlement of an escalation. Each escalation of a call or of an answer has exactly one, also if the work in which it
+/// was raised was dropped. An escalated error of the agent that was run has none.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -72,7 +73,7 @@ pub enum Settlement {
         /// Id of the model that took over the work.
         model: String,
     },
-    /// The agent that resolved the escalation started over with another of its skills.
+    /// The agent that resolved the escalation started over with the skill that its handler named.
     ReroutedToSkill {
         /// Name of the agent that has decided about the escalation.
         agent: String,
