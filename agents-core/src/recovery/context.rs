@@ -81,15 +81,17 @@ impl fmt::Display for Raw<'_> {
 /// ```
 #[derive(Debug)]
 pub enum CallError<'a, E> {
-    /// `invalid_args(raw, error)`: no JSON object could be read from the arguments.
+    /// `invalid_args(raw, error)`: no JSON object could be read from the arguments, they are too long, or the tool
+    /// writes and the reading of the whole text is uncertain. Of arguments that are too long, `raw` is only the
+    /// beginning.
     InvalidArgs(&'a Raw<'a>, &'a ReadError),
-    /// `deserialization_error(value, error)`: an object was read that does not fit. `value` is the value at fault;
-    /// `None` if a value is missing.
+    /// `deserialization_error(value, error)`: an object was read that does not fit, or whose reading is uncertain in a
+    /// field, for a tool that writes. `value` is the value at fault; `None` if a value is missing.
     Deserialization(Option<&'a Value>, &'a ReadError),
     /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked. Arms whose `E` is [`AnyError`]
     /// also get the refusals of a rate limiter.
     Execution(Failure<'a, E>),
-    /// `invalid_output(raw, error)`: the final answer does not fit the agent's `Out`.
+    /// `invalid_output(raw, error)`: the final answer does not fit the agent's `Out`, or a validator refuses it.
     InvalidOutput(&'a Raw<'a>, &'a ReadError),
 }
 

@@ -2,7 +2,7 @@ use super::Raw;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Conversion into replacement text for [`fix`](super::fix), from a `String`, `Option<String>` or `Result<String, _>`.
+/// Conversion into replacement text for [`fix`](super::fix), from a text, `Option<String>` or `Result<String, _>`.
 /// `None` and `Err` stand for no text: the next step of the decision is taken.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not text that could replace the arguments",

@@ -7,7 +7,8 @@ use std::{fmt, marker::PhantomData};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStep {
-    /// Replaces the text that failed by this one; with `None` the next step is taken.
+    /// Replaces the text that failed by this one. With `None`, or if the text has failed before, the next step is
+    /// taken.
     Fix(Option<String>),
     /// Asks a repair agent for new arguments or a new answer.
     Ask {
@@ -16,7 +17,8 @@ pub enum PlanStep {
         /// Maximum number of times that the repair agent is asked about one call or one final answer.
         retries: u32,
     },
-    /// Replaces the value at fault by this one; with `None` the next step is taken.
+    /// Replaces the value at fault by this one. With `None`, or if this gives a text that has failed before, the next
+    /// step is taken.
     Sanitize(Option<Value>),
     /// Executes the call again with the same arguments.
     Retry {
@@ -26,9 +28,10 @@ pub enum PlanStep {
         /// Wait before each further execution of the call.
         backoff: Backoff,
     },
-    /// Reports the failure to the model, with this hint.
+    /// Reports the failure to the model, with this hint. For a repair that does not fit, see
+    /// [`feedback`](super::feedback).
     Feedback(String),
-    /// Escalates the failure to the agent above.
+    /// Escalates the failure to the agents above. For a repair that does not fit, see [`escalate`](super::escalate).
     Escalate {
         /// Reason for the escalation, which the agent above is told.
         reason: String,

@@ -32,7 +32,8 @@ pub struct Repair {
     /// Kind of failure: `invalid_args`, `deserialization_error`, `execution_error` or
     /// `invalid_output`.
     pub stage: String,
-    /// Text that failed: the model's text, or a repair of it that failed in its turn.
+    /// Text that failed: the model's text, or a repair of it that failed in its turn. If arguments were read as an
+    /// object, the JSON that was read.
     pub raw: String,
     /// Description of what is wrong with the text, and where.
     pub error: String,

@@ -16,19 +16,21 @@ pub trait Kind: 'static {
     const NAME: &'static str;
 }
 
-/// Failure kind: no JSON object could be read from the arguments.
+/// Failure kind: no JSON object could be read from the arguments, they are too long, or the tool writes and the reading
+/// of the whole text is uncertain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidArgs {}
 
-/// Failure kind: an object was read, but a field is missing, of the wrong type or against a constraint.
+/// Failure kind: an object was read, but a field is missing, of the wrong type or against a constraint, or the tool
+/// writes and the reading of the field is uncertain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deserialization {}
 
-/// Failure kind: the tool returned an `Err`, panicked or timed out.
+/// Failure kind: the tool returned an `Err`, panicked or timed out, or a rate limiter held the call back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {}
 
-/// Failure kind: the final answer of a skill or an agent does not fit its `Out`.
+/// Failure kind: the final answer of a skill or an agent does not fit its `Out`, or a validator refuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidOutput {}
 

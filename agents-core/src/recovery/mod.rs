@@ -24,7 +24,7 @@
 //! | [`InvalidArgs`]: no JSON object could be read | yes | – | – | yes | yes | yes |
 //! | [`Deserialization`]: an object, but a field does not fit | yes | yes | – | yes | yes | yes |
 //! | [`Execution`]: returned `Err`, panicked, timed out | yes | – | yes | yes | yes | yes |
-//! | [`InvalidOutput`]: the final answer does not fit | yes | – | – | yes | yes | yes |
+//! | [`InvalidOutput`]: the final answer does not fit, or is refused | yes | – | – | yes | yes | yes |
 
 mod backoff;
 mod context;

@@ -10,7 +10,9 @@ use serde_json::Value;
 /// Replaces the arguments of the call, or the final answer, by new text, which is read and checked like the model's own
 /// text.
 ///
-/// If there is no text (`None`, `Err`), or this text has failed before, the next step of the decision is taken.
+/// If there is no text (`None`, `Err`), or this text has failed before, the next step of the decision is taken. The
+/// step is also skipped after eight tries of all kinds for one call or answer, and if a tool that writes may have taken
+/// effect already.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -26,7 +28,8 @@ pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
 }
 
 /// Asks a repair agent for new text in place of the arguments or the final answer: once, or as often as
-/// [`retries`](Decision::retries) allows.
+/// [`retries`](Decision::retries) allows. After eight tries of all kinds for one call or answer, and if a tool that
+/// writes may have taken effect already, the next step of the decision is taken.
 ///
 /// A stored run finds the repair agent again if an arm names it as `fix(agent = ..)`, or if it is listed under the
 /// `fixers` of the agent that calls, or of the tool. The compiler cannot check repair agents that a helper function
@@ -51,8 +54,11 @@ pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
     })
 }
 
-/// Replaces the value at fault in the arguments, or supplies a missing one. With `None` or `Err`, the next step of the
-/// decision is taken.
+/// Replaces the value at fault in the arguments, or supplies a missing one. If no field is at fault, an object replaces
+/// the arguments as a whole.
+///
+/// With `None` or `Err`, the next step of the decision is taken. The step is also skipped if the value cannot stand
+/// there, if these arguments have failed before, and in the other cases in which a [`fix`] is skipped.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -98,6 +104,9 @@ pub fn retry<K: CanRetry>() -> Decision<K> {
 
 /// Ends the call with its failure, or refuses the answer, and reports the failure to the model with this hint.
 ///
+/// If the failure is that a repair does not fit, nothing ends: the hint is for whoever repairs next, and the decision
+/// about the failure before goes on.
+///
 /// ```
 /// # use agents_core as agents;
 /// use agents::recovery::*;
@@ -109,8 +118,11 @@ pub fn feedback<K: Kind>(hint: impl IntoWords) -> Decision<K> {
     Decision::one(PlanStep::Feedback(hint.into_words()))
 }
 
-/// Hands the failure up to the agents above, for this reason. [`severity`](Decision::severity) sets the severity,
-/// `High` by default.
+/// Hands the failure up, for this reason: first to the `on_escalation` of the agent that calls, then to the agents
+/// above. [`severity`](Decision::severity) sets the severity, `High` by default.
+///
+/// If the failure is that a repair does not fit, nothing is handed up: the reason is for whoever repairs next, and the
+/// decision about the failure before goes on.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -161,8 +173,8 @@ pub fn inherit<K: Kind>() -> Decision<K> {
 
 /// Reads a text leniently by its schema, and returns the JSON; `None` if the text cannot be read.
 ///
-/// A run that is not set to strict reading does this by itself before any arm is asked. The function is for texts that
-/// an arm has changed.
+/// Unless the run, the agent or the tool is set to strict reading, the run does this by itself before any arm is asked.
+/// The function is for texts that an arm has changed.
 ///
 /// ```
 /// # use agents_core as agents;
