@@ -228,8 +228,8 @@ impl<F> Candidate<F> {
         }
     }
 
-    /// Returns `true` if the candidate is a try: a text that the model did not write, or a failure of a repair agent.
-    /// The number of tries is bounded.
+    /// Returns `true` if the candidate is a try: a text that the model did not write, or a failure of a repair agent
+    /// that could be asked. The number of tries is bounded.
     fn is_try(&self) -> bool {
         self.by != By::Model
             && match &self.gave {
@@ -551,7 +551,7 @@ impl<F: Fault> Candidates<F> {
         self.cut_short.then(|| wording::no_more_repairs(MOST))
     }
 
-    /// Records the answer of a repair agent; returns `true` if it gave a text to read.
+    /// Records the answer of a repair agent; returns `true` if it gave a text to read, which has not failed before.
     pub(crate) fn answered(
         &mut self,
         fixer: &str,

@@ -22,7 +22,7 @@ pub(crate) enum Fact {
     /// The run goes on in another process than before.
     Resumed,
     /// The run is put down: it stops in this process, because it waits for people, and goes on later. Executions under
-    /// way begin again then.
+    /// way begin again then, as the same attempts.
     PutDown,
     /// The run has ended, with this answer or error.
     Finished(Finished),

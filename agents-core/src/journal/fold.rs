@@ -471,7 +471,7 @@ impl State {
     }
 
     /// Takes a call off the list of calls in doubt, and tells the model of the agent that made it. Returns the call's
-    /// id.
+    /// id; `None` if the call is not in doubt.
     fn found_out(
         &mut self,
         call: &str,

@@ -67,7 +67,8 @@ pub struct Followed {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CallStep {
-    /// An approver is asked for the approval of a call, or of an agent that code runs.
+    /// An approver is asked for the approval of a call, or of an agent that code runs. When a stored run goes on, the
+    /// same request may be made again.
     Asked(Box<Asked>),
     /// A request for approval is decided. A decision that came too late to change anything is left out.
     Decided {
@@ -76,10 +77,12 @@ pub enum CallStep {
         /// Decision of the approver about the call.
         decided: ApprovalDecision,
     },
-    /// An execution of a tool begins. For a tool that writes, this is stored before the tool runs.
+    /// An execution of a tool begins. For a tool that writes, this is stored before the tool runs. When a stored run
+    /// goes on, the same attempt may begin again.
     Began(Box<Began>),
     /// An execution of a tool has ended. For an interrupted execution, the run has recorded what is known of its
-    /// effect.
+    /// effect. An execution has no such step if the work around the call ended first, if the tool did not start after
+    /// all, or if the tool simply ran again after the end of its process.
     Ended(Box<Ended>),
 }
 
@@ -94,7 +97,8 @@ pub struct Asked {
     /// Digest of the stored arguments, made with the key of the run. The order of fields and white space do not change
     /// it.
     pub args_digest: String,
-    /// JSON Schema of the arguments, as it was offered to the model; `None` if code, and no model, runs an agent.
+    /// JSON Schema of the arguments, as it was last offered to a model; `None` if the tool was not offered, or code,
+    /// and no model, runs an agent.
     pub schema: Option<Value>,
     /// Arguments as the model wrote them, with secrets shown by their names; `None` if nothing was repaired.
     pub written: Option<String>,
@@ -138,7 +142,8 @@ pub struct Began {
     pub args_digest: String,
     /// Number of this attempt at the call, from 1.
     pub attempt: u32,
-    /// Idempotency key of the call, by which services recognise it; `None` for a tool that does not write.
+    /// Idempotency key of the call, by which services recognise it; `None` for a tool that does not write, and for a
+    /// delegate.
     pub key: Option<String>,
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct Frame {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     news: Vec<Content>,
     /// Tokens of the conversation up to the last reply, as the model has counted them, and the number of messages then;
-    /// both are 0 if the model has counted nothing.
+    /// both are 0 if the model has counted nothing, or what it had counted was replaced.
     #[serde(default, skip_serializing_if = "is_unmeasured")]
     measured: (u64, usize),
     /// Number of times that the conversation was shortened.

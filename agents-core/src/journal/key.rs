@@ -7,7 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{fmt, sync::Arc};
 use uuid::Uuid;
 
-/// Random key of a run, stored at its start.
+/// Key of a run, stored at its start: a random one, or for a nested run one that is made from the key of the run around
+/// it.
 ///
 /// Idempotency keys and digests of arguments leave the run. As they are made with a key, they cannot confirm a guess at
 /// a short secret among the arguments.

@@ -7,8 +7,8 @@
 //!   Journal: memory, file, yours     receipts, messages, outcome
 //! ```
 //!
-//! Except for the journals, no code here waits, reads a clock or calls user code. The task that stores the facts of a
-//! run is in `context/writer.rs`.
+//! Except for the journals, the recorded model and the replay, no code here waits, reads a clock or calls user code.
+//! The task that stores the facts of a run is in `context/writer.rs`.
 
 pub(crate) mod answer;
 pub(crate) mod call;

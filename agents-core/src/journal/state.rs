@@ -42,7 +42,8 @@ pub(crate) struct State {
     pub(crate) settled: Vec<EscalationReceipt>,
     /// End of the run; `None` while it goes on.
     pub(crate) finished: Option<Finished>,
-    /// Calls that have ended without knowledge of their effect, each with the place of its agent.
+    /// Calls that have ended without knowledge of their effect, each with the place of its agent. A call is taken off
+    /// once its effect is known.
     pub(crate) doubts: Vec<(PlaceId, Doubt)>,
     /// Executions so far of tools that write and are not idempotent, so that an equal call is noticed.
     pub(crate) executions: Executions,

@@ -37,7 +37,7 @@ pub(crate) enum CallFact {
         decided: ApprovalDecision,
         took: Duration,
         /// Reason why the call was not approved, for the field `reason` of the call's error; `None` if the call was
-        /// approved, or the approver asked for a change.
+        /// approved or answered, or the approver asked for a change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<DenialReason>,
     },
@@ -55,7 +55,8 @@ pub(crate) enum CallFact {
     },
     /// The tool was to run again with its idempotency key, but the time within which that does no harm is over.
     TooLate,
-    /// The process ended while the tool ran; the value says what is known about the effect.
+    /// The process ended while the tool ran, or it was too late to run the tool again; the value says what is known
+    /// about the effect.
     Interrupted(Interrupted),
     /// The call got its output from the cache, and did not run.
     Cached(Json),
@@ -97,7 +98,7 @@ pub(crate) enum CallFact {
 /// Secret that a tool asked for and was given, without its value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Given {
-    /// Owner of the secret: the user, the workspace or the organisation.
+    /// Scope of the secret: this run, the user, the workspace or the organisation.
     pub(crate) scope: SecretScope,
     /// Is `true` if the secret is the organisation's, although a user or a workspace was asked first.
     pub(crate) fallback: bool,
@@ -119,7 +120,7 @@ pub(crate) struct Intent {
     pub(crate) approved_by: Option<String>,
 }
 
-/// Knowledge about an execution that was interrupted by the end of its process.
+/// Knowledge about an execution that was interrupted by the end of its process, or that may not be repeated any more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Interrupted {

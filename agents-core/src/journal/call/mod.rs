@@ -144,7 +144,8 @@ pub(crate) enum Stage {
     Execute { args: Json },
     /// The tool runs with these arguments.
     Running { args: Json },
-    /// The process ended while the tool ran: the tool may have taken effect, and may not simply run again.
+    /// The process ended while the tool ran, or it is too late to run the tool again: the tool may have taken effect,
+    /// and may not simply run again.
     Interrupted { args: Json },
     /// The call is to be executed again, with the same arguments, after a wait. The time at which the wait ends is
     /// chosen next.
@@ -481,7 +482,8 @@ impl Call {
         }
     }
 
-    /// Returns the arguments that a receipt shows if the call fails: those that ran last, or else the model's own.
+    /// Returns the arguments that a receipt shows if the call fails: those of the field `shown`, or else the model's
+    /// own text as a JSON string.
     fn shown(&self) -> Json {
         let shown = self.shown.clone();
         shown.unwrap_or_else(|| Json::string(&self.call.arguments))

@@ -14,8 +14,8 @@ impl Call {
         }
     }
 
-    /// Settles the call with an error. The receipt shows the arguments that ran last, or else those that the model
-    /// sent.
+    /// Settles the call with an error. The receipt shows the arguments of the error if it is one of an execution, or
+    /// else those of the field `shown`.
     pub(super) fn settle_with(&mut self, mut error: ToolError) {
         self.candidates.go_back_to_own();
         if let Some(failed) = self.failed_run.take() {

@@ -35,7 +35,8 @@ use std::{cmp::Reverse, fmt};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Place in the new run: that of an agent's turn or of a call; empty if the run as a whole differs.
+    /// Place in the new run: that of an agent's turn, of a call, or of an agent that code runs. For a request that is
+    /// not made now, the place that it had in the recording. Empty if the run as a whole differs.
     pub place: String,
     /// Number of the message that differs, from 1; `None` if something else differs, such as the tools.
     pub message: Option<usize>,
@@ -43,10 +44,11 @@ pub struct Difference {
     /// [`Entry::seq`](crate::journal::Entry::seq) has it; `None` if the recording breaks off there, or has no more
     /// replies.
     pub fact: Option<u64>,
-    /// Recorded text, from shortly before the difference, at most 80 characters; empty if no texts are compared.
+    /// Recorded text, from shortly before the difference, at most 80 characters; empty if no texts are compared, or the
+    /// text is new.
     pub recorded: String,
     /// Text of the new run in its place, from shortly before the difference, at most 80 characters; empty if no texts
-    /// are compared.
+    /// are compared, or the text is missing.
     pub now: String,
     what: What,
 }

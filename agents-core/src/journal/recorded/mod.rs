@@ -134,8 +134,9 @@ impl Recorded {
         self.started().input.to()
     }
 
-    /// Returns the prompt of the agent that was run; `None` if the prompt is empty, the agent has not begun, or no
-    /// model drives the agent.
+    /// Returns the prompt of the agent that was run, as its model got it: followed by the schema of the answer, unless
+    /// the answer is plain text. `None` if there is neither prompt nor schema, the agent has not begun, or no model
+    /// drives the agent.
     pub fn prompt(&self) -> Option<&str> {
         match self.exchanges.of("").first()? {
             Message::System { content } => Some(content),
@@ -144,19 +145,21 @@ impl Recorded {
     }
 
     /// Returns the last conversation of the agent that was run, with its prompt, its tool calls and their results;
-    /// empty if no model drives the agent.
+    /// empty if the agent has not begun, or no model drives the agent.
     pub fn messages(&self) -> &[Message] {
         self.exchanges.of("")
     }
 
-    /// Returns the tools that were last offered to the model of the agent that was run, as function declarations.
+    /// Returns the tools that were last offered to the model of the agent that was run, as function declarations; empty
+    /// if it made no request. A request for an answer in the form of a schema offers no tools, and is passed over if
+    /// there was another.
     pub fn tools(&self) -> Vec<serde_json::Value> {
         let offer = self.exchanges.offer("");
         offer.map_or_else(Vec::new, |offer| offer.tools.to().unwrap_or_default())
     }
 
-    /// Returns the events of the run, in order. They are the events that subscribers got, without the pieces of
-    /// streamed text. Events of nested runs are left out.
+    /// Returns the events of the run, in order. They are the events that subscribers got, without the streamed pieces
+    /// of texts and of thinking. Events of nested runs are left out.
     ///
     /// The events are numbered anew, from 1. A run that went on in another process has one more
     /// [`RunStarted`](crate::run::EventKind::RunStarted) for each time.
@@ -194,7 +197,8 @@ impl Recorded {
         self.runs[0].state.receipts(0)
     }
 
-    /// Returns the ids of the receipts (`call_id`) of those calls that delegates carried out.
+    /// Returns the ids of the receipts (`call_id`) of those calls that a part of the run itself carried out: a
+    /// delegate, a bridge tool or a hand-off.
     pub fn delegated(&self) -> BTreeSet<&str> {
         let state = &self.runs[0].state;
         let of_place = |id: PlaceId| {
@@ -209,13 +213,13 @@ impl Recorded {
         (0..).take(state.places.len()).flat_map(of_place).collect()
     }
 
-    /// Returns the tokens and requests that the run and its nested runs have used so far.
+    /// Returns the tokens and requests that the run has used so far, those of nested runs that have ended included.
     pub fn usage(&self) -> Usage {
         self.runs[0].state.usage
     }
 
     /// Returns the cost of the run so far, as the models reported it or the [prices](crate::agent::Run::price) of the
-    /// run gave it; `None` if the cost of a request is not known.
+    /// run gave it, that of nested runs that have ended included; `None` if the cost of a request is not known.
     pub fn cost(&self) -> Option<Cost> {
         self.runs[0].state.place(0).paid.total()
     }

@@ -115,8 +115,8 @@ impl RecordedModel {
         lock(&self.0.difference).get_or_insert(difference);
     }
 
-    /// Returns the difference of a run that did not make a request which the recorded agent itself made; `None` if no
-    /// such request is left.
+    /// Returns the difference of a run that did not make a request which the recorded agent itself made and which was
+    /// answered; `None` if no such request is left.
     pub(super) fn not_made(&self) -> Option<Difference> {
         let used = lock(&self.0.used);
         let (index, asked) = self.0.exchanges.not_made(&used)?;

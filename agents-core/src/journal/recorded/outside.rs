@@ -33,7 +33,7 @@ pub(super) struct Outside {
     pub(super) told: Vec<Told>,
     /// Instructions of people to the agent that was run, each with the turn before which that agent was told it.
     pub(super) instructions: Vec<(u32, Instruction)>,
-    /// Number of the fact that ended the run, or else of the last fact.
+    /// Number of the last fact of the recording.
     pub(super) last: u64,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct TakenUp {
     /// Number of the fact that the call was taken up; `at` is its time.
     pub(super) fact: u64,
     pub(super) at: Timestamp,
-    /// Is `true` if a delegate carried the call out.
+    /// Is `true` if a part of the run itself carried the call out, as a delegate does.
     pub(super) is_delegated: bool,
     /// Is `true` if the call got its receipt, and its work was not dropped.
     pub(super) is_settled: bool,

@@ -238,7 +238,7 @@ impl Replay {
         }))
     }
 
-    /// Returns the recorded decision of the arms about the failed execution of a call; `None` if they were not asked.
+    /// Returns the next recorded decision of the arms about a failed execution of a call; `None` if none is left.
     pub(crate) fn plan(&self, path: &str) -> Option<Option<Plan>> {
         let mut used = self.used();
         let all = self.outside.plans.iter().enumerate();
@@ -336,7 +336,7 @@ impl Replay {
     }
 
     /// Returns the time at which the work of this call was dropped; `None` if the work was not dropped, or the recorded
-    /// run was stopped.
+    /// run was stopped or has not ended.
     fn dropped_at(&self, path: &str) -> Option<Timestamp> {
         let at = self.outside.dropped.get(path);
         at.copied().filter(|_| self.has_ended)

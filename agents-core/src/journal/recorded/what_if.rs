@@ -138,7 +138,7 @@ impl<'a> WhatIf<'a> {
         }
     }
 
-    /// Replaces the result of a call's last execution by this output.
+    /// Replaces the result of a call's last execution, or the output that the call got from a cache, by this output.
     pub fn output(self, call: impl Into<RecordedCall>, output: impl Serialize) -> Self {
         match Json::of(&output) {
             Ok(output) => self.with(call.into(), Change::Result(Ok(output))),
@@ -149,7 +149,8 @@ impl<'a> WhatIf<'a> {
         }
     }
 
-    /// Replaces the result of a call's last execution by this error, about which the arms are asked.
+    /// Replaces the result of a call's last execution, or the output that the call got from a cache, by this error,
+    /// about which the arms are asked.
     pub fn error(
         self,
         call: impl Into<RecordedCall>,
@@ -160,7 +161,7 @@ impl<'a> WhatIf<'a> {
         self.with(call.into(), Change::Result(Err(cause)))
     }
 
-    /// Replaces the last plan of the arms for a call's failure.
+    /// Replaces the last plan of the arms for a call's failure, also if no arm decided then.
     ///
     /// ```
     /// # use agents_core as agents;
