@@ -63,8 +63,8 @@ impl RunContext {
 
 impl RunContext {
     /// Asks the approver. Without an approver, the request is denied, and a question to the user expires; a run that
-    /// may be put down while it waits for people waits instead. A question also expires if its time to answer is over;
-    /// `passed` is the time since the question was first asked.
+    /// may be put down while it waits for people waits instead. A question also expires if its time to answer is over,
+    /// unless the approver keeps that time itself; `passed` is the time since the question was first asked.
     pub(crate) async fn ask(&self, request: ApprovalRequest, passed: Duration) -> ApprovalDecision {
         let settings = &self.root.settings;
         let activity = settings.activity.as_ref();

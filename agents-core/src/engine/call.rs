@@ -18,7 +18,7 @@ use std::{sync::Arc, time::Duration};
 use tracing::Instrument;
 
 /// Takes one call through all its stages. Every call ends with one receipt and one message for the model. A call for
-/// the background is left once the model has a ticket, and is taken up again there.
+/// the background is left before it runs, with a ticket for the model, and is taken up again there.
 pub(super) async fn one(place: CallSite<'_>) {
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
     let open = spans::Open::of(&span);

@@ -157,7 +157,7 @@ pub(crate) async fn drive<O>(
 }
 
 /// Tells the source of models for purposes whether an answer fits. An answer counts as unfit if no repair could mend
-/// it.
+/// it, or if the model declined to answer.
 fn judge(definition: &AgentDefinition<'_>, cx: &RunContext, fits: bool) {
     let purposes = cx.root.settings.purposes.as_ref();
     if let (Some(purpose), Some(purposes)) = (&definition.purpose, purposes) {

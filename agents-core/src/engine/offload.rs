@@ -14,8 +14,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl CallSite<'_> {
-    /// Gives the output of a settled call to the blob store, if the receipt cuts the output and the run has a blob
-    /// store. A replay records what the recorded run stored.
+    /// Gives the output of a call that has succeeded to the blob store, if the receipt will cut the output and the run
+    /// has a blob store. A replay records what the recorded run stored.
     pub(super) async fn put_away(&self) {
         let settings = &self.cx.root.settings;
         if let Some(replay) = &settings.replay {

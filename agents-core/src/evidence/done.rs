@@ -22,8 +22,9 @@ use std::{borrow::Cow, fmt, marker::PhantomData, ops::Deref, sync::Arc};
 /// `Done<T>`, `Option<Done<T>>` and `Vec<Done<T>>` can be fields of a struct or the whole answer. An agent does not
 /// start if its answer claims calls of a tool that neither the agent nor a delegate has.
 ///
-/// Stored as JSON, a claim holds the name of the tool, the id of the receipt, the arguments and the output. Only claims
-/// in the answer of a run are checked; JSON that is read outside of a run is not.
+/// Stored as JSON, a claim holds the name of the tool, the id of the receipt, the arguments and the output. Claims are
+/// checked when a run reads what its model wrote. In JSON that is read elsewhere, they have this stored form, and are
+/// not checked.
 ///
 /// # Limits
 /// A call counts as succeeded if its tool reports success; a call whose effect is in doubt does not. The text of an

@@ -18,7 +18,8 @@ use std::{borrow::Cow, fmt, hash, marker::PhantomData, ops::Deref};
 ///
 /// A value is looked for as follows.
 ///
-/// - In what a tool returned as JSON: as a value. Numbers are compared by their value, texts without regard to case.
+/// - In JSON, such as the output of a tool: as a value, but not among the keys. Numbers are compared by their value,
+///   texts without regard to case. Texts in the JSON are also searched as below.
 /// - In a text: as a whole token, without regard to case. `A-17` is in "refund A-17, please" and not in "A-171". A
 ///   value of eight or more letters and digits is also found if the text groups it, as an IBAN.
 ///
@@ -107,7 +108,8 @@ impl<T: Serialize, S: Sources> Serialize for Known<T, S> {
     }
 }
 
-/// Reads the value, and checks that it is known. Outside of a run no value is known, and reading fails.
+/// Reads the value, and checks that it is known. Where the run does not read arguments or an answer, no value is known,
+/// and reading fails.
 impl<'de, T: DeserializeOwned, S: Sources> Deserialize<'de> for Known<T, S> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Value::deserialize(deserializer)?;

@@ -1,7 +1,7 @@
 //! Evidence of a run: the words of the user and the receipts of calls, against which values of a model are checked.
 //!
-//! - [`Done`] in an answer stands for a call that has succeeded. An answer that claims a call which the run has not
-//!   made is refused.
+//! - [`Done`] in an answer stands for a call that has succeeded. An answer that claims a call which has not succeeded
+//!   in the run is refused.
 //! - [`Known`] in the arguments of a tool takes only values that the user or a tool has given. A call with a value of
 //!   the model's own invention fails like any call with an argument that does not fit.
 //!

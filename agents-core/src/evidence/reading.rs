@@ -102,8 +102,8 @@ impl Reading {
         NOW.with_borrow(Clone::clone)
     }
 
-    /// Finds who has given a value, and records it as the value's origin. The error tells the model where values may
-    /// come from.
+    /// Finds who has given a value, and records it as the value's origin. A stored value is accepted as it is, without
+    /// an origin. The error tells the model where values may come from.
     pub(super) fn find(&self, value: &Value, user: bool, tools: &[&str]) -> Result<(), String> {
         let giver = match &self.by {
             By::Stored => return Ok(()),

@@ -72,7 +72,7 @@ pub(super) fn claimed_twice(tool: &str) -> String {
     )
 }
 
-/// Text of the error of a value in the place of a claim that is no object.
+/// Text of the error of a value that stands in the place of a claim, and is neither an object nor `true`.
 pub(super) fn no_claim(tool: &str) -> String {
     format!("expected an object with arguments of a call of `{tool}`, or `{{}}` for the last one")
 }

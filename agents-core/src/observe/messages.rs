@@ -14,8 +14,8 @@ pub(super) fn output(reply: &Reply) -> Value {
     json!([{ "role": "assistant", "parts": parts, "finish_reason": finish(reply) }])
 }
 
-/// Returns the reason why the model stopped, by its name in OpenTelemetry's conventions; for a reply with calls, the
-/// calls are the reason.
+/// Returns the reason why the model stopped, by its name in OpenTelemetry's conventions. A reply with calls that ended
+/// by itself has stopped for the calls.
 pub(super) fn finish(reply: &Reply) -> &str {
     match &reply.finish {
         FinishReason::Stop if !reply.calls.is_empty() => "tool_call",

@@ -11,7 +11,7 @@
 //! | `invoke_workflow {agent}` | `gen_ai.workflow.name`, `gen_ai.conversation.id` (the run's id), `gen_ai.usage.*` | the run |
 //! | `invoke_agent {agent}` | `gen_ai.agent.name`, `.description`, `gen_ai.provider.name`, `gen_ai.request.model`, `gen_ai.output.type` | an agent that a model drives |
 //! | `chat {model}` | `gen_ai.provider.name`, `gen_ai.request.model`, `gen_ai.usage.input_tokens`, `.output_tokens` | one request; its kind is `CLIENT` |
-//! | `call {tool}` | `gen_ai.tool.name`, `gen_ai.tool.call.id` | one call, from being taken up to its receipt |
+//! | `call {tool}` | `gen_ai.tool.name`, `gen_ai.tool.call.id` | one call, from being taken up to its receipt; a call in the background has one span until its ticket, and another one from there |
 //! | `policy {tool}` | `agents.verdict`, `agents.reason` | the decision whether the call may be made |
 //! | `execute_tool {tool}` | `gen_ai.tool.name`, `.type`, `.description`, `gen_ai.tool.call.id`, `agents.attempt` | one execution |
 //!

@@ -131,7 +131,8 @@ pub(crate) fn replied(span: &Span, cx: &RunContext, reply: &Result<Reply, ModelE
     }
 }
 
-/// Creates the `tracing` span of one call, from the moment at which the agent begins to handle it until its receipt.
+/// Creates the `tracing` span of one call, from the moment at which the agent begins to handle it until its receipt, or
+/// until it is left for the background.
 pub(crate) fn call(masker: &Masker, tool: &str) -> Span {
     let tool = masker.text(tool);
     info_span!(
