@@ -24,7 +24,7 @@ pub enum Code {
     PolicyDenied,
     /// A secret that the tool needs is missing or was rejected.
     AuthRequired,
-    /// The service behind the tool failed.
+    /// The service behind the tool failed, or the model of a delegate did.
     ProviderError,
     /// The service behind the tool could not be reached.
     NetworkError,

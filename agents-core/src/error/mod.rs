@@ -106,9 +106,9 @@ impl Error {
 
     /// Creates the error by which an agent escalates its work instead of doing it.
     ///
-    /// A repair agent that returns this error escalates the call or the answer that it was to repair. If a delegate
-    /// returns it, the agents above are asked, beginning with the agent that called the delegate. Any other agent just
-    /// ends with this error: no `on_escalation` is asked, not even its own.
+    /// A repair agent that returns this error escalates the call or the answer that it was to repair. If a model called
+    /// the agent, as a delegate or by a bridge tool, the agents above are asked, beginning with the caller. Any other
+    /// agent just ends with this error. The agent's own `on_escalation` is never asked.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -29,8 +29,8 @@ pub struct Escalation {
     pub reason: String,
     /// Severity of the escalation, given with the reason.
     pub severity: Severity,
-    /// Failure of the call or of the answer that was escalated. If an agent that is no delegate escalated its own work,
-    /// this is an [execution error](ToolError::Execution) with the reason as its message.
+    /// Failure of the call or of the answer that was escalated. If an agent that no model called escalated its own
+    /// work, this is an [execution error](ToolError::Execution) with the reason as its message.
     pub original: ToolError,
     /// Number of attempts before the escalation: executions of the tool, and tries of repair agents that could be
     /// asked. 0 if the failure was escalated before any attempt.

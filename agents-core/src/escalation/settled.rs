@@ -37,7 +37,8 @@ pub struct EscalationReceipt {
 }
 
 /// Settlement of an escalation. Each escalation of a call or of an answer has exactly one, also if the work in which it
-/// was raised was dropped. An escalated error of the agent that was run has none.
+/// was raised was dropped. If an agent that no model called escalates its own work, that is only its error, without a
+/// settlement.
 ///
 /// ```
 /// # use agents_core as agents;

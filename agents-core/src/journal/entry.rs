@@ -80,8 +80,8 @@ pub trait Journal: Send + Sync + 'static {
     /// When the entries cannot be read, or are not as they were written.
     async fn read(&self) -> Result<Vec<Entry>, JournalError>;
 
-    /// Stores these entries after the others: all of them, or none. The entries are durable when this call returns, and
-    /// [`read`](Journal::read) returns them from then on.
+    /// Stores these entries after the others: all of them, or none. When this call has succeeded, the entries are
+    /// durable, and [`read`](Journal::read) returns them from then on.
     ///
     /// # Errors
     /// When the entries could not be stored, or do not [follow](Entry::follows) the last entry.

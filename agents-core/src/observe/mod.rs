@@ -20,7 +20,8 @@
 //! around them: `arguments repaired`, `call failed`, `backing off`, `asking a repair agent`, `escalated`. With
 //! [`Run::record_content`](crate::agent::Run::record_content) spans also have `gen_ai.input.messages`,
 //! `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result`, as JSON in the form that the conventions
-//! define. Without that setting, no prompt, argument or result is in any span.
+//! define. Without that setting, no span has a prompt, an argument or a result as an attribute. The messages of errors,
+//! which some events have, may quote parts of them.
 //!
 //! # Log lines
 //!

@@ -178,7 +178,7 @@ impl Call {
     }
 
     /// Records that the arguments may not run. If they are the model's own or the approver's, the call ends with this
-    /// error. If they are a repair, the failure that they were to repair is open again.
+    /// error. If they are a repair that was not accepted before, the failure that they were to repair is open again.
     fn denied(&mut self, args: Json, cause: Cause) -> After {
         let text = args.as_str().to_owned();
         let error = ToolError::Execution {

@@ -239,12 +239,12 @@ impl Recorded {
         })
     }
 
-    /// Returns a model that answers with the recorded replies.
+    /// Returns a model that answers with the recorded replies and errors.
     ///
-    /// Each reply is given once, to a request with the same messages, tools and answer format as the request that it
-    /// answered. The name of the model may differ. A request that was not made in the recorded run ends the run with
-    /// [`ErrorKind::Replay`](crate::ErrorKind::Replay); the message of the error names the first difference. Tools,
-    /// arms, policies and approvers work as in any run.
+    /// Each reply or error is given once, to a request with the same messages, tools and answer format as the request
+    /// that it answered. The name of the model may differ. A request that was not made in the recorded run ends the run
+    /// with [`ErrorKind::Replay`](crate::ErrorKind::Replay); the message of the error names the first difference.
+    /// Tools, arms, policies and approvers work as in any run.
     ///
     /// In a run of several agents, [`override_model`](crate::agent::Run::override_model) puts the recorded model in the
     /// place of every model.
