@@ -43,7 +43,8 @@ pub enum PlanStep {
         /// Reason for which the decision ends the run.
         reason: String,
     },
-    /// Asks the arms of the next layer, such as the agent's default after the tool's own arms.
+    /// Asks the arms of the next layer, such as the agent's default after the tool's own arms. A second step of this
+    /// kind in one decision does nothing.
     Inherit,
 }
 

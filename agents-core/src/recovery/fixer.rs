@@ -73,8 +73,8 @@ pub struct FailedRepair {
 /// Input of a repair agent that takes a `String`.
 ///
 /// By default, an agent with a body, whether a function, a [native skill](crate::agent::Skill::native) or a
-/// hand-written [`Agent`](crate::Agent), is given the text. An agent that a model drives is given the report. For
-/// several agents composed into one, the first of them decides.
+/// hand-written [`Agent`](crate::Agent), is given the text. An agent that a model drives, if only by one of its skills,
+/// is given the report. For several agents composed into one, the first of them decides.
 /// [`AgentBuilder::repair_input`](crate::AgentBuilder::repair_input) and
 /// [`Profile::repair_input`](crate::agent::Profile::repair_input) override the default.
 ///

@@ -3,7 +3,7 @@
 //! An arm of `on_error` is a function from a failure to a decision; a decision is data.
 //!
 //! ```text
-//! ToolError ─► layers: agent's arm for the tool ► tool's own ► skill's default ► agent's default
+//! ToolError ─► layers: agent's arms for the tool ► for a pattern ► tool's own ► skill's default ► agent's default
 //!                 └─► Decision<Kind> ─► Plan (steps) ─► Candidates: the next step that is not spent
 //! ```
 //!

@@ -153,8 +153,8 @@ pub fn throw<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     })
 }
 
-/// Asks the next layer: after an agent's arm for a tool, the tool's own arms, then the default of the skill and that of
-/// the agent.
+/// Asks the next layer: after an agent's arms for a tool, its arms for a pattern of tool names, then the tool's own
+/// arms, then the default of the skill and that of the agent. For a final answer, there are only the last two.
 ///
 /// The decision of that layer takes the place of this step. If no layer decides, the next step of this decision is
 /// taken.
