@@ -38,8 +38,8 @@ use std::{sync::Arc, time::Duration};
 
 /// Limiter that decides whether a tool may be executed now.
 ///
-/// A limiter that panics, or does not answer within 5 seconds, counts as a refusal: the call fails with
-/// `RATE_LIMIT`, and the run continues.
+/// A limiter that panics, or does not answer within 5 seconds, counts as a refusal: the call fails with `RATE_LIMIT`
+/// and without a time to wait, and the run continues.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -96,7 +96,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Creates a rate of `times` executions per period; a period of more than a century counts as a century.
+    /// Creates a rate of `times` executions per period; a period of more than a century counts as a century. With
+    /// `times` 0, no execution is permitted; with a period of zero, any number is.
     pub const fn new(times: u32, per: Duration) -> Rate {
         let per = match per.as_secs() < CENTURY.as_secs() {
             true => per,
