@@ -7,7 +7,7 @@ use std::{error::Error, fmt, time::Duration};
 pub enum TransportError {
     /// No connection to the server could be opened, for this reason.
     Connect(String),
-    /// The connection was open, and broke, for this reason.
+    /// The connection was open, and broke or brought something other than HTTP, for this reason.
     Interrupted(String),
     /// A time limit of the client has passed before the response was complete.
     TimedOut {
