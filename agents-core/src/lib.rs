@@ -30,7 +30,7 @@
 //!
 //! | feature | adds | default |
 //! |-|-|-|
-//! | `testing` | the module `testing` with `ScriptedModel`; `ToolContext::detached`; a check of each run at its end | no |
+//! | `testing` | the module `testing`, `ToolContext::detached`, and a check of each run at its end | no |
 
 // On docs.rs every item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

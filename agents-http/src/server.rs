@@ -162,7 +162,7 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Gives the reply to this code once its body was dropped; `None` sets no code.
+    /// Gives the reply to this code once its body was dropped; with `None`, no code gets the reply.
     pub fn with_hook(mut self, hook: Option<&RawHook>) -> Self {
         self.hook = hook.cloned();
         self

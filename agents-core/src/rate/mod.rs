@@ -1,6 +1,6 @@
 //! Rate limits for tools, checked before every execution, but not for results from a cache.
 //!
-//! A call that comes too early is not executed, and has no attempt. The call fails with `RATE_LIMIT`, and
+//! An execution that would come too early does not begin, and is no attempt. Its call fails with `RATE_LIMIT`, and
 //! `retry_after_s` says how long to wait. A `retry` in an agent's default arms, or in its arms for tools by a pattern,
 //! waits that long; arms for the error type of one tool are not asked. If no arm decides, the model does.
 //!

@@ -422,7 +422,7 @@ impl ToolSpec {
     }
 
     /// Returns the function declaration for models as JSON text: name, description and schema of the arguments. The
-    /// text is made on the first call.
+    /// text is made on the first call, and later changes to the fields do not reach it.
     pub fn declaration(&self) -> &str {
         self.declaration.get_or_init(|| {
             json!({
