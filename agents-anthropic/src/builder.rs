@@ -65,7 +65,7 @@ impl Anthropic {
         self.set(|config| config.set_base(url.as_ref()))
     }
 
-    /// Sets the key, which is sent as `x-api-key` and never shown.
+    /// Sets the key, which is sent as `x-api-key` and never shown, in place of a key or token from the environment.
     ///
     /// ```
     /// # mod agents { pub use agents_anthropic::anthropic; }
@@ -79,7 +79,8 @@ impl Anthropic {
         self.set(|config| config.set_key(key.into()))
     }
 
-    /// Sets a token in place of a key: it is sent as `Authorization: Bearer`, and never shown.
+    /// Sets a token, which is sent as `Authorization: Bearer` and never shown, in place of a key or token from the
+    /// environment. A key of [`api_key`](Self::api_key) is sent beside it.
     #[must_use]
     pub fn auth_token(self, token: impl AsRef<str>) -> Self {
         self.set(|config| config.set_token(token.as_ref()))
@@ -253,8 +254,8 @@ impl Anthropic {
         self.set(|config| config.capabilities.window = Some(tokens))
     }
 
-    /// Sets what the model can do. By default it can do everything, except that older models, and models whose names do
-    /// not contain `claude`, cannot follow a schema.
+    /// Sets what the model can do, and the size of its window with it. By default the model can do everything, except
+    /// that older models, and models whose names do not contain `claude`, cannot follow a schema.
     ///
     /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without
     /// `structured_output`, no schema is sent. Without `streaming`, replies come in one document.

@@ -36,10 +36,10 @@ pub(crate) struct Config {
     /// Id of the model, by which runs name it, such as `anthropic/claude-opus-4`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
-    /// Headers from the environment, which only the default server gets.
+    /// Headers from the environment, which only the default server gets, or the one that the environment names.
     default_headers: Headers,
     pub(crate) headers: Headers,
-    /// Header with a token in place of a key; it is not sent if a credential is looked up.
+    /// Header with the token that the program has set; it is not sent if a credential is looked up.
     token: Headers,
     betas: Vec<String>,
     pub(crate) fields: Fields,

@@ -30,7 +30,7 @@
 //!
 //! | feature | adds | default |
 //! |-|-|-|
-//! | `testing` | the module `testing`: `ScriptedModel`, a model that says what a test tells it to | no |
+//! | `testing` | the module `testing`, `ToolContext::detached`, and a check of each run at its end | no |
 
 // On docs.rs every item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -414,7 +414,7 @@ impl<T> Said<T> for Undoing<T> {
     }
 }
 
-/// Value that an `undo` may return, such as `()` or [`Undone`].
+/// Value that an `undo` may return: [`Undone`], or a `Result` of it or of `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what the undo came to",
     label = "expected `undone()`, `conflict(\"..\")`, or a `Result` of them or of `()`",

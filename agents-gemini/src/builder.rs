@@ -130,7 +130,7 @@ impl Gemini {
     }
 
     /// Sets the provider's name: the first part of the model's id in logs, prices and journals. It is `gemini` by
-    /// default.
+    /// default. [`Model::provider`](agents_core::Model::provider) returns `gcp.gemini` in any case.
     #[must_use]
     pub fn provider(self, name: impl AsRef<str>) -> Self {
         self.set(|config| config.id = format!("{}/{}", name.as_ref(), config.name))
@@ -237,8 +237,8 @@ impl Gemini {
         self.set(|config| config.capabilities.window = Some(tokens))
     }
 
-    /// Sets what the model can do. By default it can do everything, except that a Gemma model takes no tools, schemas
-    /// and files.
+    /// Sets what the model can do, and the size of its window with it. By default the model can do everything, except
+    /// that a Gemma model takes no tools, schemas and files.
     ///
     /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without
     /// `structured_output`, no schema is sent. Without `streaming`, replies come in one document.

@@ -150,8 +150,8 @@ impl Body {
     }
 
     /// Reads the body to its end, and passes all of it to `read`, without a copy if the server declared the length and
-    /// all came in one chunk. If the body broke off, `read` gets what has arrived, and the reason as its second
-    /// argument.
+    /// all came in one chunk. If the body breaks off, or a limit is exceeded, `read` gets what has arrived, and the
+    /// reason as its second argument.
     pub async fn read_all<R>(mut self, read: impl FnOnce(&[u8], Option<TransportError>) -> R) -> R {
         let expected = self.remaining();
         let first = match self.next().await {

@@ -7,13 +7,13 @@ use std::{error::Error, fmt, time::Duration};
 pub enum TransportError {
     /// No connection to the server could be opened, for this reason.
     Connect(String),
-    /// The connection was open, and broke, for this reason.
+    /// The connection was open, and broke or brought something other than HTTP, for this reason.
     Interrupted(String),
-    /// A time limit of the client has passed before the response was complete.
+    /// A time limit of the client or of its caller has passed before the response was complete.
     TimedOut {
         /// Kind of the time limit that has passed.
         limit: TimeLimit,
-        /// Length of the time limit, as the client had set it.
+        /// Length of the time limit that has passed, as it was set or shortened last.
         after: Duration,
     },
     /// The body is longer than this number of bytes.

@@ -19,8 +19,8 @@ pub struct RawReply {
     pub status: u16,
     /// Id by which the provider knows the request, if it has sent one.
     pub request_id: Option<String>,
-    /// Body of the reply: a JSON document, or the events of a stream. What arrived before the connection broke off, if it
-    /// did.
+    /// Body of the reply: a JSON document, or the events of a stream. Only what arrived before the connection broke
+    /// off, a limit was exceeded or nobody read on, if that happened.
     pub body: String,
 }
 

@@ -162,7 +162,7 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Gives the reply to this code once its body was dropped; `None` sets no code.
+    /// Gives the reply to this code once its body was dropped; with `None`, no code gets the reply.
     pub fn with_hook(mut self, hook: Option<&RawHook>) -> Self {
         self.hook = hook.cloned();
         self
@@ -193,8 +193,8 @@ impl<'a> Call<'a> {
     /// Sends the request, and waits for the head of the response. Redirects are not followed.
     ///
     /// # Errors
-    /// When no connection can be opened, when the connection breaks, when a time limit passes, or outside of a tokio
-    /// runtime. A status such as 404 is no error here.
+    /// When no connection can be opened or TLS cannot be set up, when the connection breaks, when a time limit passes,
+    /// or outside of a tokio runtime. A status such as 404 is no error here.
     pub async fn send(self, limits: &Limits) -> Result<Response<Body>, TransportError> {
         let pool = Pool::of(&self.server.route)?;
         let clock = Clock::start(limits);

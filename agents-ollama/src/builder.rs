@@ -174,9 +174,10 @@ impl Ollama {
         self.set(|config| config.think = Some(think.into()))
     }
 
-    /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
-    /// body with `***` in the place of keys. The code is called once for each reply, before the reply is used, and also
-    /// for a refusal and for a reply that broke off; not if no reply came at all.
+    /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request,
+    /// and the body with `***` in the place of keys. The code is called once for each reply, before the reply is used,
+    /// and also for a refusal and for a reply that broke off; not if no reply came at all, nor for the list of
+    /// [`models`](Self::models).
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }

@@ -290,7 +290,8 @@ impl Ollama {
             .map_or_else(Clone::clone, ToString::to_string)
     }
 
-    /// Lists the models on the server, as `ollama list` does.
+    /// Lists the models on the server, as `ollama list` does. A [credential](Self::credential) that is looked up for
+    /// each request is not sent, since no run makes this request.
     ///
     /// ```
     /// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }

@@ -31,7 +31,7 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     /// Address to which the server redirected the request, if it did.
     redirect: Option<String>,
-    /// Time that the server asks clients to wait, if it is given in seconds; a date is ignored.
+    /// Time that the server asks clients to wait, if it is given in whole seconds; a date is ignored.
     retry_after: Option<Duration>,
 }
 

@@ -207,9 +207,10 @@ impl OpenAi {
         self.set(|config| config.fields.set_by_name(name, value.into(), &OWN))
     }
 
-    /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
-    /// body with `***` in the place of keys. The code is called once for each reply, before the reply is used, and also
-    /// for a refusal and for a reply that broke off; not if no reply came at all.
+    /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request,
+    /// and the body with `***` in the place of keys. The code is called once for each reply, before the reply is used,
+    /// and also for a refusal and for a reply that broke off; not if no reply came at all, nor for the list of
+    /// [`models`](Self::models).
     ///
     /// ```
     /// # mod agents { pub use agents_openai::openai; }
@@ -241,7 +242,7 @@ impl OpenAi {
         self.set(|config| config.capabilities.window = Some(tokens))
     }
 
-    /// Sets what the model can do; everything by default.
+    /// Sets what the model can do, and the size of its window with it; by default, the model can do everything.
     ///
     /// Without `tools`, tools are described in the prompt, and calls are read from the text; with
     /// [`responses`](Self::responses), a request with tools then fails. Without `structured_output`, no schema is sent.
@@ -263,8 +264,9 @@ impl OpenAi {
 
     /// Sets what the schemas of tools and answers may contain, for a server that takes less of JSON Schema than OpenAI.
     ///
-    /// By default, a tool's schema goes as it is, and so does an answer's. An answer's schema is `strict` if all of its
-    /// fields are required ([`Dialect::OPENAI`]). A schema that the dialect cannot say is sent as it is.
+    /// By default, a tool's schema goes as it is, and an answer's in [`Dialect::OPENAI`] and as `strict`, which takes
+    /// an object whose fields are all required. A schema that the dialect cannot say is sent as it is, and is not
+    /// `strict`. The schema of an answer that is no object is not sent.
     ///
     /// ```
     /// # mod agents { pub use agents_openai as openai; }

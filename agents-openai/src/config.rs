@@ -20,7 +20,7 @@ pub(crate) struct Config {
     /// Id of the model, by which runs name it, such as `openai/gpt-5`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
-    /// Headers from the environment, which only the default server gets.
+    /// Headers from the environment, which only the default server gets, or the one that the environment names.
     default_headers: Headers,
     pub(crate) headers: Headers,
     pub(crate) fields: Fields,

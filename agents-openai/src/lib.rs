@@ -44,7 +44,7 @@
 //! # Errors
 //!
 //! Every error says what to do about it, and shows no key. The client sends each request once;
-//! [`.retry(3)`](agents_core::Model::retry) adds retries, which wait as long as the server asks.
+//! [`.retry(3)`](agents_core::Model::retry) adds retries, which wait as long as the server asks, but at most a minute.
 //!
 //! # Features
 //!

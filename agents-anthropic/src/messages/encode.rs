@@ -22,12 +22,12 @@ use serde_json::{Value, json, value::RawValue};
 /// Encoded conversation, kept between requests in the slot of the history.
 #[derive(Default)]
 struct Encoded {
-    /// Declarations of the tools that the last request offered, in the JSON of the run.
+    /// Declarations of the tools of the last request that offered any, in the JSON of the run.
     declared: String,
     /// Dialect of the schemas in them.
     dialect: Option<Dialect>,
-    /// Declarations of the tools that the last request offered, in the JSON of the server, without the last bracket;
-    /// empty if the prompt describes the tools.
+    /// Declarations of the tools of the last request that offered any, in the JSON of the server, without the last
+    /// bracket; empty if the prompt describes the tools.
     tools: Vec<u8>,
     is_prompted: bool,
     message_count: usize,
@@ -412,12 +412,14 @@ fn text_of(media: &Media, data: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the id of a call with `_` for each character that the server refuses: other models give other ids.
+/// Returns the id of a call with `_` for each character that the server refuses, since other models give other ids;
+/// `call` if the call has no id.
 fn id(id: &str) -> String {
     valid(id, usize::MAX, "call")
 }
 
-/// Returns the name of a called tool with `_` for each character that the server refuses: a model may invent any name.
+/// Returns the first 128 characters of a called tool's name with `_` for each character that the server refuses, since
+/// a model may invent any name; `unnamed` if the call has no name.
 fn name(name: &str) -> String {
     valid(name, 128, "unnamed")
 }

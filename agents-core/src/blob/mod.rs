@@ -1,9 +1,9 @@
 //! Storage for tool outputs that are too large for a receipt, and for images, files and tables.
 //!
 //! If an output exceeds [`max_output_bytes`](crate::agent::Run::max_output_bytes), the receipt and the model get only
-//! its beginning. With a [`BlobStore`], the whole output is stored under its SHA-256, and the receipt has an attachment
-//! that refers to it. The bytes of images, files and tables that a tool returns are stored as well, and those of images
-//! and files in an agent's task.
+//! its beginning. With a [`BlobStore`], the whole output, with secrets masked, is stored under its SHA-256, and the
+//! receipt has an attachment that refers to it. The bytes of images, files and tables that a tool returns are stored as
+//! well, and those of images and files in an agent's task.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -77,8 +77,9 @@ pub trait BlobStore: Send + Sync + 'static {
     /// Stores a blob and returns its URL, which is the same for the same content of the same tenant.
     ///
     /// # Errors
-    /// When the blob cannot be stored. The call succeeds all the same: an output that is too large is then cut for
-    /// good, and the run itself keeps the bytes of an image or a file.
+    /// When the blob cannot be stored. A store that panics, or does not answer within 30 seconds, counts as one that
+    /// fails. The call succeeds all the same: an output that is too large is then cut for good, and the run itself
+    /// keeps the bytes of an image or a file.
     async fn put(&self, blob: &Blob<'_>) -> Result<String, BlobError>;
 
     /// Returns the content at this URL, or `None` if the store has no content there.

@@ -22,8 +22,9 @@ impl Cost {
     /// Amount of zero.
     pub const ZERO: Cost = Cost(0);
 
-    /// Creates an amount from units of the currency. A negative number and NaN become the greatest amount, so that no
-    /// mistake makes anything free; as a bound, the greatest amount is refused. The amount is rounded to a billionth.
+    /// Creates an amount from units of the currency. A negative number, NaN and a number beyond the range become the
+    /// greatest amount, so that no mistake makes anything free; as a bound, the greatest amount is refused. The amount
+    /// is rounded to a billionth.
     pub fn of(amount: f64) -> Cost {
         match amount >= 0.0 {
             // The conversion saturates: beyond the range the amount is the greatest one.
@@ -170,7 +171,7 @@ struct Price {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prices {
     known: Vec<Price>,
-    /// Text of the first defect among the prices: a price that is not a number, or is negative.
+    /// Text of the first defect among the prices that were added: a price that is negative, infinite or not a number.
     defect: Option<String>,
 }
 
@@ -196,7 +197,7 @@ impl Prices {
         self.known.extend(outer.known.iter().cloned());
     }
 
-    /// Returns an error if a price is negative or is no number.
+    /// Returns an error if a price that was set for this run itself is negative, infinite or not a number.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.defect {
             None => Ok(()),

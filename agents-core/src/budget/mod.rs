@@ -114,7 +114,8 @@ impl Budget {
         }
     }
 
-    /// Returns the tighter of the two bounds of each kind; if only one of the two is set, that one.
+    /// Returns the tighter of the two bounds of each kind; if only one of the two is set, that one. A kind that neither
+    /// budget bounds stays unbounded.
     pub(crate) fn tighter(&self, other: &Budget) -> Budget {
         Budget {
             turns: least(self.turns, other.turns),
@@ -287,8 +288,8 @@ impl Budget {
     ///
     /// Once the bound is reached, no model is asked any more. As with [`tokens`](Budget::tokens), requests in progress
     /// at that time are paid. Under such a bound, every model needs a price ([`Run::price`](crate::agent::Run::price)),
-    /// unless it [knows its cost](crate::Model::knows_cost). An amount that is negative or not a number is an error
-    /// when the run starts.
+    /// unless it [knows its cost](crate::Model::knows_cost). An amount that is negative, infinite or not a number is an
+    /// error when the run starts.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -330,7 +331,7 @@ impl Budget {
     }
 }
 
-/// Returns a time in words, for people: in minutes if it is a whole number of minutes.
+/// Returns a time in words, for people: in minutes if it is a whole number of minutes, from one minute on.
 fn spoken(time: Duration) -> String {
     let (minutes, rest) = (time.as_secs() / 60, time.as_secs() % 60);
     match minutes > 0 && rest == 0 && time.subsec_nanos() == 0 {

@@ -28,11 +28,11 @@ pub(super) enum Seat<'a> {
 
 /// End of the pilot's call, as the waiting calls learn of it.
 pub(super) enum Arrival {
-    /// The call that ran for all has succeeded, with this result.
+    /// The pilot has this result: its run has succeeded, or the result was in the cache.
     Landed(Json),
-    /// The call has failed, or its result may not be reused: whoever waits for it runs a call of its own.
+    /// The pilot's run has failed, or its result may not be reused: each call that waits for it runs by itself.
     Failed,
-    /// The call that ran for all was dropped before it ended.
+    /// The pilot was dropped before its call ended: one of the calls that wait becomes the pilot.
     Abandoned,
 }
 

@@ -8,8 +8,8 @@ use std::{
 /// Key under which a tool's result is cached: the tenant, the tool, and a digest of all parts of the key, which the
 /// [module](crate::cache) lists.
 ///
-/// Calls that differ in any of the parts have different keys. Equal calls have the same key on any machine. A clone of
-/// a key is cheap.
+/// Calls that differ in any of the parts have different keys. Equal calls have the same key on every machine of one
+/// kind: the hash of injected values may depend on the processor. A clone of a key is cheap.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CacheKey {
     /// Tenant, tool and digest of the key in one text, with a `/` between them.
@@ -61,8 +61,9 @@ impl CacheKey {
 }
 
 impl CacheQuery<'_> {
-    /// Returns the digest of all parts of the key. Each part has its length before it, so that no two lists of parts
-    /// have the same bytes. The parts of the tool come last, because there may be any number of them.
+    /// Returns the digest of all parts of the key. The digest of the specification comes first and has a fixed length,
+    /// and each other part has its length before it, so that no two lists of parts have the same bytes. The injected
+    /// values of the tool come last, because there may be any number of them.
     fn digest(&self) -> String {
         let mut digest = Fed(hmac_sha256::Hash::new());
         digest.0.update(self.spec.digest());

@@ -27,8 +27,8 @@ pub struct MemoryCache {
 #[derive(Default)]
 struct Kept {
     entries: HashMap<CacheKey, Entry>,
-    /// Keys of the results, by the time of their last request, the oldest first; `None` until the cache is full for the
-    /// first time.
+    /// Keys of the results, by the time at which they were last requested or stored, the oldest first; `None` until a
+    /// result has to make room for the first time.
     order: Option<BTreeMap<u64, CacheKey>>,
     bytes: usize,
     clock: u64,
@@ -57,7 +57,8 @@ impl MemoryCache {
         self
     }
 
-    /// Sets how many bytes all results together may take, as JSON; 64,000,000 by default.
+    /// Sets how many bytes all results together may take, as JSON; 64,000,000 by default. A result that is larger by
+    /// itself is not kept.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

@@ -1,5 +1,5 @@
-//! Caching of tool results: if a tool declares `cache = ttl(..)` or `cache = forever`, the same call is
-//! executed once.
+//! Caching of tool results: if a tool declares `cache = ttl(..)` or `cache = forever`, the same call is executed once,
+//! or once within the time of the `ttl`.
 //!
 //! By default every run has a [`MemoryCache`] of its own, with room for 1,000 results and 64 MB in total.
 //! [`Run::no_cache`](crate::agent::Run::no_cache) turns the cache off. A [`SharedCache`] is for several runs, and takes
@@ -37,7 +37,7 @@
 //!   the key, too. Injected values are part of the key if they are `Hash`: a `root: PathBuf` is, a pool of connections
 //!   is not.
 //! - Identical concurrent calls run once. The others wait for the first call, and run themselves if that call fails, or
-//!   if its result is not kept.
+//!   if its result may not be kept.
 //! - A cache that fails, or does not answer within 5 seconds, counts as empty.
 
 mod flight;

@@ -50,7 +50,7 @@ struct Inner {
 pub(crate) enum Served {
     /// The result was in the cache, or an identical call delivered it.
     Cached(Json),
-    /// The tool ran for this call, since the cache had no result.
+    /// The tool ran for this call, since no result could be reused, or since the call is within an equal call.
     Ran(Result<Json, Cause>),
 }
 

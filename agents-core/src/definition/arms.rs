@@ -30,7 +30,7 @@ struct OfTool<'a> {
     arms: SharedArms<'a>,
 }
 
-/// Arms for all tools that have no arm for the kind of failure themselves, and for the final answer.
+/// Arms for the failures of all tools that no arms before them decide about, and for the final answer.
 #[derive(Clone)]
 struct Defaults<'a> {
     tools: SharedArms<'a>,
@@ -179,8 +179,8 @@ impl<'a> Arms<'a> {
     }
 }
 
-/// Returns the first plan of several layers of arms, asked in order. A step `inherit` in it is replaced by the next
-/// layer's plan.
+/// Returns the first plan of several layers of arms, asked in order. The first step `inherit` in it is replaced by the
+/// plan of the next layer that decides, and left out if none does.
 fn first(mut layers: impl Iterator<Item = Option<Plan>>) -> Option<Plan> {
     let plan = layers.by_ref().flatten().next()?;
     let Some(at) = plan.0.iter().position(|step| *step == PlanStep::Inherit) else {

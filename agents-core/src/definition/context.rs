@@ -48,7 +48,8 @@ impl ContextPolicy {
         self
     }
 
-    /// Sets the size of the model's window in tokens, in place of the size that the model's client knows.
+    /// Sets the size of the model's window in tokens, in place of the size that the model's client knows. If neither is
+    /// known, the agent's work fails before its first request.
     #[must_use]
     pub fn window(mut self, tokens: u32) -> Self {
         self.window = Some(tokens);

@@ -22,7 +22,8 @@ impl Knowledge<'_> {
         &self.name
     }
 
-    /// Makes the text that the model asks for with these arguments.
+    /// Makes the text that the model asks for with these arguments: the further text that they name, or else the main
+    /// text.
     pub(crate) fn told(&self, prepared: &Prepared) -> Json {
         let args = prepared.0.downcast_ref::<Value>();
         let asked = args.and_then(|args| args["file"].as_str());

@@ -166,14 +166,15 @@ impl AgentDefinition<'_> {
         self.knowledge.iter().find(|one| one.name() == name)
     }
 
-    /// Returns the model that the agent brings: its own, or the one that stands for its purpose in this run.
+    /// Returns the model that the agent brings: its own, or the one that stands for its purpose in this run. Returns
+    /// `None` if it has neither, or if the run knows no models for purposes.
     pub(crate) fn own_model(&self, settings: &Settings) -> Option<Arc<dyn Model>> {
         let own = self.model.clone();
         own.or_else(|| settings.model_of(self.purpose.as_ref()?))
     }
 
-    /// Returns the text of the error for an agent without a model. It also names the repair agents that need a model
-    /// for the same reason.
+    /// Returns the text of the error for an agent without a model. If the agent has no purpose, the text also names the
+    /// repair agents of its arms and of its tools, which need a model for the same reason.
     pub(crate) fn undriven(&self) -> String {
         if let Some(purpose) = &self.purpose {
             return wording::no_model_for(&self.name, self.purposed_skill.as_deref(), purpose);

@@ -11,8 +11,8 @@ pub(crate) struct Attached {
     /// Media type of the attachment, such as `image/png`.
     #[serde(rename = "type")]
     pub(crate) media_type: String,
-    /// SHA-256 digest of the content in lower-case hexadecimal digits, and its size in bytes; absent if the content is
-    /// at a URL that the tool gave.
+    /// SHA-256 digest of the content in lower-case hexadecimal digits, and its size in bytes; absent if the bytes are
+    /// not at hand, as for content at a URL that the tool gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<(String, u64)>,
     /// Image or file that the model gets; `None` for a table, whose rows are a part of the output.
@@ -22,8 +22,8 @@ pub(crate) struct Attached {
 
 impl Attached {
     /// Creates the attachment for content that was taken out of an output. `bytes` are those of the content, and `None`
-    /// if it is at a URL that the tool gave. `kept_at` is the URL at which a blob store keeps the bytes; `None` if none
-    /// does.
+    /// if they are not at hand, as for content at a URL that the tool gave. `kept_at` is the URL at which a blob store
+    /// keeps the bytes; `None` if none does.
     pub(crate) fn new(collected: Collected, bytes: Option<&[u8]>, kept_at: Option<String>) -> Self {
         let Collected { media, is_table } = collected;
         let digest = bytes.map(|bytes| {

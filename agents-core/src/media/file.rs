@@ -93,7 +93,8 @@ impl Media {
         }
     }
 
-    /// Creates media of a type such as `image/png` from a URL, which the model's server fetches.
+    /// Creates media of a type such as `image/png` from a URL, which the model's server fetches. Ollama fetches none,
+    /// so its client refuses such media.
     pub fn url(media_type: impl Into<String>, url: impl Into<String>) -> Media {
         Media {
             media_type: media_type.into(),
@@ -134,7 +135,8 @@ impl Media {
         }
     }
 
-    /// Returns the bytes; `None` where [`base64`](Self::base64) returns `None`.
+    /// Returns the bytes; `None` where [`base64`](Self::base64) returns `None`, and for media that was read from JSON
+    /// with invalid base64.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         STANDARD.decode(self.base64()?).ok()
     }
@@ -176,7 +178,7 @@ impl Media {
     }
 
     /// Takes the bytes that a blob store returned for the content. Returns `false`, and takes none, if their digest is
-    /// not that of the content.
+    /// not that of the content. For media outside of a blob store it returns `true`, and takes none.
     pub(crate) fn load(&self, bytes: &[u8]) -> bool {
         let Source::Stored(stored) = &self.source else {
             return true;

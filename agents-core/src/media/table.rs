@@ -12,7 +12,8 @@ use std::fmt;
 /// Table that a tool returns: columns with names, and rows of cells.
 ///
 /// The model reads the rows as JSON. The receipt of the call has the table as an attachment as well, of the type
-/// `text/csv`. The content of the attachment is kept only if the run has a [blob store](crate::blob).
+/// `text/csv`. The content of the attachment is kept only if the run has a [blob store](crate::blob), and the store
+/// takes it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -49,7 +50,7 @@ impl Table {
     /// struct leaves out is `null`.
     ///
     /// # Errors
-    /// When a row is not a struct or a map.
+    /// When a row is not a struct or a map, or cannot be written as JSON.
     pub fn of<T: Serialize>(rows: &[T]) -> Result<Self, Error> {
         let mut table = Table::default();
         for row in rows {

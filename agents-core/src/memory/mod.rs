@@ -4,9 +4,10 @@
 //! a separate memory in each [`Scope`], and nothing that a model says gives it access to another memory.
 //!
 //! A memory is for what the agent has learnt, in a few lines of its own. If a text of the model, or one of its lines,
-//! mostly repeats the output of a tool word for word, the whole text is refused. The model is then told to remember in
-//! its own words what the output was about. The run's secrets are masked in what the model writes. Your own code may
-//! [`remember`](MemoryBank::remember) anything.
+//! mostly repeats an output that the agent has read from another tool, word for word, the whole text is refused. So is
+//! a text with a word of 32 bytes or more from such an output, such as a key. The model is then told to remember in its
+//! own words what the output was about. Any other text of fewer than six words is not compared. The run's secrets are
+//! masked in what the model writes. Your own code may [`remember`](MemoryBank::remember) anything.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -120,8 +121,9 @@ pub trait Memory: Send + Sync + 'static {
     /// When the memory cannot be reached, or refuses the lines.
     async fn write(&self, owner: &Owner, lines: Vec<String>) -> Result<(), MemoryError>;
 
-    /// Returns the lines of this owner's memory that contain every word of `query`, ignoring case, oldest first. By
-    /// default, the lines that [`read`](Memory::read) returns are searched.
+    /// Returns the lines of this owner's memory that contain every word of `query`, also within a longer word, ignoring
+    /// case, oldest first. A blank `query` finds all lines. By default, the lines that [`read`](Memory::read) returns
+    /// are searched.
     ///
     /// # Errors
     /// When the memory cannot be reached.
@@ -130,7 +132,8 @@ pub trait Memory: Send + Sync + 'static {
     }
 }
 
-/// Returns the lines that contain every word of `query`, ignoring case.
+/// Returns the lines that contain every word of `query`, also within a longer word, ignoring case; all lines if `query`
+/// is blank.
 fn matching(lines: Vec<String>, query: &str) -> Vec<String> {
     let query = query.to_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();

@@ -120,8 +120,8 @@ impl Reach {
     }
 }
 
-/// Returns the name of a tool whose output is repeated in `content`, if the agent has read such an output. Such text is
-/// not kept.
+/// Returns the name of a tool, other than the memory tools, whose output is repeated in `content`, if the agent has
+/// read such an output. Such text is not kept.
 fn read_from(content: &str, cx: &ToolContext) -> Option<String> {
     let history = cx.run().node.frame(|frame| frame.history.clone());
     let outputs = history

@@ -6,15 +6,17 @@ use std::collections::HashSet;
 /// Number of words in a row by which a text is compared with an output.
 const RUN: usize = 3;
 
-/// Minimum number of words of a text that counts as repeated: a shorter text is a fact, whoever said it first.
+/// Minimum number of words of a text that counts as repeated: a shorter text is a fact, whoever said it first, unless
+/// it has a word of [`LONGEST_WORD`] from an output.
 const FEWEST: usize = 6;
 
 /// Minimum length in bytes of a single word that counts as repeated: a key, or a document in base64, is not a
 /// fact.
 const LONGEST_WORD: usize = 32;
 
-/// Returns the name of the tool whose output is repeated in `content`, as a whole or in a line; `None` if none is.
-/// `outputs` are the names of tools with their outputs.
+/// Returns the name of the first tool whose output `content` as a whole, or one of its lines, mostly repeats, or from
+/// which `content` has a long word; `None` if there is no such tool. `outputs` are the names of tools with their
+/// outputs.
 pub(super) fn repeated<'o>(
     content: &str,
     outputs: impl Iterator<Item = (&'o str, &'o str)>,
@@ -35,7 +37,8 @@ pub(super) fn repeated<'o>(
         .map(|(tool, _)| tool)
 }
 
-/// Returns `true` if at least half of the text's sequences of three words occur in an output.
+/// Returns `true` if the text has at least six words, and at least half of its sequences of three words occur in an
+/// output.
 fn is_mostly(text: &[String], runs: &HashSet<&[String]>) -> bool {
     let own = text.windows(RUN);
     let (all, same) = (own.len(), own.filter(|run| runs.contains(run)).count());

@@ -30,7 +30,7 @@ pub struct Capabilities {
 }
 
 impl Default for Capabilities {
-    /// Returns the abilities of a model that reads text: everything except images and files. Their window is
+    /// Returns the abilities of a model that reads text: everything except images and files. The size of the window is
     /// not known.
     fn default() -> Self {
         Capabilities {

@@ -18,13 +18,16 @@ use std::{fmt, time::Duration};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The client is misconfigured, for instance with an invalid address or header.
+    /// The request cannot be made, for instance because an address or a header is invalid, a secret is missing, or the
+    /// model cannot read an image.
     Setup,
-    /// The server could not be reached, or a gateway could not reach the server behind it.
+    /// The server could not be reached, a gateway could not reach the server behind it, or the store of a control plane
+    /// does not answer.
     Unreachable,
     /// The server does not know the model.
     NotFound,
-    /// The server refused the request, or reported an error of its own.
+    /// The server refused the request or reported an error of its own, the model declined to answer, or a filter
+    /// withheld its reply.
     Refused,
     /// The conversation is longer than the model can read: [`ModelError::overflow`] has the sizes.
     TooLong,
@@ -32,13 +35,15 @@ pub enum ModelErrorKind {
     Filtered,
     /// A budget, such as the daily cap of a control plane, does not permit the request.
     OverBudget,
-    /// The server is overloaded, limits the rate of requests, or failed in a way that mostly passes.
+    /// The server is overloaded, limits the rate of requests, or failed in a way that mostly passes, or a control plane
+    /// lets no request through for a while.
     Overloaded,
-    /// No reply of the server came within the time limits.
+    /// The reply was not complete within a time limit of the client or of the server.
     TimedOut,
-    /// The connection or the reply broke off before it was complete.
+    /// The connection or the reply broke off before it was complete, or the server reported in place of its reply, or
+    /// within it, that it failed or that the model's call cannot be read.
     Interrupted,
-    /// The reply of the server does not follow the protocol.
+    /// The reply of the server does not follow the protocol, or is longer than the client reads.
     Malformed,
     /// A replayed run asks for something that the recorded run did not ask.
     NotRecorded,

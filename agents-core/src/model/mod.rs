@@ -105,7 +105,7 @@ pub trait Model: Send + Sync + 'static {
     fn id(&self) -> &str;
 
     /// Returns the provider's name as in the OpenTelemetry GenAI conventions, such as `ollama`; by default, the part of
-    /// the [`id`](Model::id) before its first `/`.
+    /// the [`id`](Model::id) before its first `/`, or all of an id without one.
     fn provider(&self) -> &str {
         self.id().split('/').next().unwrap_or_default()
     }
@@ -125,11 +125,11 @@ pub trait Model: Send + Sync + 'static {
     /// Sends a request and returns the model's reply.
     ///
     /// # Errors
-    /// When the model cannot be reached, refuses the request, or breaks off.
+    /// When the model gives no complete reply; the [kind](ModelErrorKind) of the error says why.
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError>;
 
-    /// Wraps the model so that transient failures are retried, up to `max_attempts` requests in all; see
-    /// [`Retry`].
+    /// Wraps the model so that transient failures are retried, up to `max_attempts` requests in all, and at least one;
+    /// see [`Retry`].
     ///
     /// Without this wrapper, every request is made once.
     fn retry(self, max_attempts: u32) -> Retry<Self>

@@ -17,7 +17,8 @@ pub struct ContextOverflow {
     /// Number of tokens that were sent. A client that has to estimate this number gives a low estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<u64>,
-    /// Number of tokens that the model has read, if the server cut the rest off; `None` if the model read nothing.
+    /// Number of tokens that the model has read, if the server cut the rest off; `None` if the server refused the
+    /// request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<u64>,
     /// Size of the model's window: what it can read and write in one request.

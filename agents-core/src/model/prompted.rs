@@ -30,7 +30,7 @@ use std::{borrow::Cow, fmt::Write};
 const MANY_TOOLS: usize = 5;
 
 /// Returns the text to append to the system prompt of a model without tool support: every tool with its parameters and
-/// an example, and how to call it.
+/// an example, and how to call it. A tool by which a model gives up has only a sentence with its call.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -181,7 +181,7 @@ fn result(tool: &ToolSpec, arguments: &Value) -> String {
     }
 }
 
-/// Converts a message for a model without tool support into a role and a text.
+/// Converts a message for a model without tool support into a role and a text; images and files are left out.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -221,7 +221,8 @@ pub fn with_calls<'a>(content: &'a str, calls: &[ToolCall]) -> Cow<'a, str> {
     text
 }
 
-/// Formats a tool call as text; arguments that are not JSON are kept as the model wrote them.
+/// Formats a tool call as text; arguments that are not JSON are kept as the model wrote them, and blank ones become an
+/// empty string.
 pub(crate) fn call_text(call: &ToolCall) -> String {
     match call.arguments.trim() {
         "" => spelled(&call.name, "\"\""),
@@ -283,7 +284,8 @@ fn wish(tool: &ToolSpec, arguments: &Value) -> String {
     text
 }
 
-/// Returns a line `name (type): description` for each parameter of a tool.
+/// Returns a line `name (type): description` for each parameter of a tool; `optional` stands behind the type of one
+/// that is not required.
 fn parameters(schema: &Value) -> Vec<String> {
     let required = |name: &str| {
         let list = schema.get("required").and_then(Value::as_array);

@@ -106,8 +106,9 @@ pub trait Purposes: Send + Sync + 'static {
     /// alone, so that a conversation can go on after the models behind the purpose have changed.
     fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model>;
 
-    /// Takes note whether the answer of an agent with a purpose fits; by default, the method does nothing. An answer
-    /// does not fit if no repair could mend it, or if the model declined to give it.
+    /// Takes note whether an answer of the model of an agent with a purpose fits; by default, the method does nothing.
+    /// An answer does not fit if no repair could mend it, or if the model declined to give it. The method is called for
+    /// each answer, also for one that the model is then asked to correct.
     fn judged(&self, run_id: &str, purpose: &PurposeKey, fits: bool) {
         let _ = (run_id, purpose, fits);
     }

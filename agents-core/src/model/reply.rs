@@ -27,7 +27,7 @@ pub enum FinishReason {
     Stop,
     /// The model waits for the results of its calls. Some servers say [`Stop`](Self::Stop) for that.
     ToolCalls,
-    /// The model's output limit was reached, so that the text is cut off.
+    /// The model's output limit or the end of its window was reached, so that the text is cut off.
     Length,
     /// The model declined to answer, as [`Reply::refusal`] may say.
     Refusal,

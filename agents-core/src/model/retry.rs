@@ -11,10 +11,10 @@ use tokio::time::sleep;
 
 /// A model whose transient failures are retried, made by [`Model::retry`].
 ///
-/// A request is repeated after a failure that is [transient](ModelError::is_transient), and if the server could
-/// not be reached, as while it restarts. A request is not repeated once a part of its reply was streamed. Each
-/// wait is logged, ends if the run ends, and counts as working time of the run. If the server says how long to wait,
-/// that time is kept, up to the cap of the back-off.
+/// A request is repeated after a failure that is [transient](ModelError::is_transient), and if the server could not be
+/// reached, as while it restarts. A request is not repeated once a part of its reply was streamed. Each wait is logged,
+/// ends if the run ends, and counts as working time of the run. If the server says how long to wait, that time is kept,
+/// up to the longest wait that the [back-off](Backoff) permits.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -45,7 +45,7 @@ pub trait Shorten: Send + Sync {
 }
 
 /// Shortens a conversation to its last exchanges: each is a message of the user, and all that follows up to the next
-/// message of the user.
+/// message of the user. A message by which a model is told that its answer cannot be used begins no exchange.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -90,7 +90,8 @@ impl Shorten for KeepLast {
     }
 }
 
-/// Returns the last `number` exchanges of a conversation, each from a message of the user on.
+/// Returns the last `number` exchanges of a conversation, each from a message of the user on; the whole conversation if
+/// it has no more.
 pub(crate) fn last_exchanges(messages: &[Message], number: usize) -> &[Message] {
     let begins = |message: &Message| matches!(message, Message::User { content } if !content.starts_with(REFUSED));
     let starts = (0..messages.len()).filter(|at| begins(&messages[*at]));
@@ -169,7 +170,7 @@ impl<'a> Halves<'a> {
     }
 }
 
-/// Leaves out the older half of a conversation.
+/// Leaves out the older half of a conversation, except for the last message of the user.
 pub(crate) struct Trim;
 
 #[async_trait]

@@ -35,8 +35,8 @@ impl Thinking {
     /// Maximum number of bytes of a provider's opaque data, 4 MiB; longer data is left out.
     pub const MAX_OPAQUE: usize = 4 << 20;
 
-    /// Sets the data that goes back to `provider` unchanged. Data that is longer than
-    /// [`MAX_OPAQUE`](Self::MAX_OPAQUE) is left out.
+    /// Sets the data that goes back to `provider` unchanged, in place of earlier data. Data that is longer than
+    /// [`MAX_OPAQUE`](Self::MAX_OPAQUE) is left out, and the earlier data as well.
     #[must_use]
     pub fn with_opaque(mut self, provider: impl Into<String>, data: impl Into<String>) -> Self {
         let (provider, data) = (provider.into(), data.into());

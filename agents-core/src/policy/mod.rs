@@ -1,9 +1,10 @@
 //! Policies: rules about which tools and models the agents of a run may use.
 //!
-//! A [`Policy`] is asked before every model call and before every tool call. A policy is a closure, or one of the
-//! predefined policies: [`read_only`], [`no_external`], [`deny_tools`], [`only_tools`], [`confirm_tools`],
-//! [`confirm_writes`]. [`Run::policy`](crate::agent::Run::policy) can be called several times, and the strictest answer
-//! applies. A policy can only restrict what agents and tools declare, never extend it.
+//! A [`Policy`] is asked before every model call and before every tool call. A policy is a closure, a type that
+//! implements the trait, [`ToolStatuses`](crate::tool::ToolStatuses), or one of the predefined policies: [`read_only`],
+//! [`no_external`], [`deny_tools`], [`only_tools`], [`confirm_tools`], [`confirm_writes`].
+//! [`Run::policy`](crate::agent::Run::policy) can be called several times, and the strictest answer applies. A policy
+//! can only restrict what agents and tools declare, never extend it.
 //!
 //! ```
 //! # use agents_core as agents;

@@ -49,7 +49,8 @@ impl MemoryLimiter {
         Self::default()
     }
 
-    /// Adds a limit for each of the tools whose names match.
+    /// Adds a limit for each of the tools that the pattern matches: by the name that models use, or by the tool's own
+    /// name.
     #[must_use]
     pub fn limit(mut self, tools: impl Into<Pattern>, rate: Rate) -> Self {
         self.limits.push((tools.into(), rate));

@@ -1,6 +1,6 @@
 //! Rate limits for tools, checked before every execution, but not for results from a cache.
 //!
-//! A call that comes too early is not executed, and has no attempt. The call fails with `RATE_LIMIT`, and
+//! An execution that would come too early does not begin, and is no attempt. Its call fails with `RATE_LIMIT`, and
 //! `retry_after_s` says how long to wait. A `retry` in an agent's default arms, or in its arms for tools by a pattern,
 //! waits that long; arms for the error type of one tool are not asked. If no arm decides, the model does.
 //!
@@ -38,8 +38,8 @@ use std::{sync::Arc, time::Duration};
 
 /// Limiter that decides whether a tool may be executed now.
 ///
-/// A limiter that panics, or does not answer within 5 seconds, counts as a refusal: the call fails with
-/// `RATE_LIMIT`, and the run continues.
+/// A limiter that panics, or does not answer within 5 seconds, counts as a refusal: the call fails with `RATE_LIMIT`
+/// and without a time to wait, and the run continues.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -96,7 +96,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Creates a rate of `times` executions per period; a period of more than a century counts as a century.
+    /// Creates a rate of `times` executions per period; a period of more than a century counts as a century. With
+    /// `times` 0, no execution is permitted; with a period of zero, any number is.
     pub const fn new(times: u32, per: Duration) -> Rate {
         let per = match per.as_secs() < CENTURY.as_secs() {
             true => per,

@@ -205,8 +205,8 @@ impl SecretOwner {
 ///
 /// [`Run::secrets`](crate::agent::Run::secrets) takes a source.
 ///
-/// A source is asked each time a tool asks, once for each owner, the narrowest first. The order of the owners is
-/// not the source's concern.
+/// A source is asked each time a tool asks for a secret that the run itself was not given: for one owner after the
+/// other, the narrowest first, until one has the secret. The order of the owners is not the source's concern.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -390,7 +390,8 @@ pub async fn resolve(
 
 /// Puts secrets in the place of the references to them in a stored value, such as
 /// [`Began::stored_args`](crate::journal::Began::stored_args). Returns the value, and the names and values of the
-/// secrets that were put in. A reference whose secret is not found stays, and a call whose arguments hold one fails.
+/// secrets that were found. A reference whose secret is not found stays, as does one to a secret of the run itself, and
+/// a call whose arguments hold one fails.
 ///
 /// # Errors
 /// When an owner's secrets cannot be looked up, or a value is too short to be masked.
@@ -412,7 +413,7 @@ pub async fn restore(
 }
 
 /// Looks up the secret to which a reference in a journal leads: of the reference's scope and, if the reference names a
-/// version, of that version. Returns `None` if there is no such secret.
+/// version, of that version. Returns `None` if there is no such secret, and for a secret of the run itself.
 pub(crate) async fn resolve_reference(
     secrets: &dyn Secrets,
     scope: &Scope,

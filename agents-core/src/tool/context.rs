@@ -128,7 +128,8 @@ impl ToolContext {
 
     /// Returns the time left before this execution is stopped; `None` if no execution has begun.
     ///
-    /// The clock stops while a person is asked about a call of an agent within this execution.
+    /// The clock stops while a person is asked about a call of an agent within this execution, and while such an agent
+    /// waits because a person has paused the run.
     ///
     /// ```
     /// # use agents_core as agents;

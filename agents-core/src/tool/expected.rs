@@ -10,7 +10,8 @@ const DEEPEST: usize = 8;
 const MOST_PARTS: usize = 200;
 
 /// Returns the part of the schema that applies at a path of these arguments, for an error: as text with its references
-/// resolved. Returns `None` for the empty path, because the model was given the whole schema already.
+/// resolved. Returns `None` for the empty path, because the model was given the whole schema already, and if no schema
+/// is known for the path.
 pub(super) fn expectation(schema: &Value, text: &str, path: &str) -> Option<String> {
     if path.is_empty() {
         return None;

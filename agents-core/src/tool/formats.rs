@@ -136,7 +136,8 @@ pub(super) fn no_variant(misfit: &ReadError, schema: &Value, text: &str) -> Opti
     Some(ReadError::new(at, wording::no_variant(&names)))
 }
 
-/// Returns the alternatives that the schema allows at a path, without `null`; empty if it allows only one form.
+/// Returns the alternatives that the schema allows at a path, without `null`; empty if the schema there lists no
+/// alternatives.
 fn variants<'s>(schema: &'s Value, whole: &Value, path: &str) -> Vec<&'s Value> {
     let mut all = Vec::new();
     for place in places(schema, whole, path) {

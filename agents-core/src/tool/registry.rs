@@ -81,7 +81,8 @@ impl Registry {
 
     /// Marks a tool as deprecated, with a `note` on what to use instead.
     ///
-    /// The tool runs as before, but is not [listed](Self::list).
+    /// The tool runs as before, but is not [listed](Self::list). A tool that was handed out before keeps its status,
+    /// unless the run has the [statuses](Self::statuses) as a policy.
     ///
     /// # Errors
     /// When there is no such `name@version`.
@@ -93,7 +94,8 @@ impl Registry {
         self.set_status(key, Status::Deprecated { note: note.into() })
     }
 
-    /// Blocks a tool: its calls are refused, and no model is offered the tool.
+    /// Blocks a tool: its calls are refused, and no model is offered the tool. A tool that was handed out before keeps
+    /// its status, unless the run has the [statuses](Self::statuses) as a policy.
     ///
     /// ```
     /// # use agents_core as agents;

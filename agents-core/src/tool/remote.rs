@@ -71,8 +71,9 @@ pub struct Annotations {
     /// Is `true` if the tool changes nothing; `None` if the server does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// Is `true` if the tool's changes may destroy something. The calls of such a tool need approval even if the tool
-    /// reaches nothing outside of the organisation. `None`, if the server does not say, counts as `false`.
+    /// Is `true` if the tool's changes may destroy something. Unless the tool changes nothing by its hints, its calls
+    /// then need approval even if the tool reaches nothing outside of the organisation. `None`, if the server does not
+    /// say, counts as `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
     /// Is `true` if a second call with the same arguments has no further effect; `None` if the server does not say.

@@ -2,7 +2,7 @@ use crate::{evidence, reader::Schema};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
-/// Returns the JSON Schema (draft 7) of `T`, without the `$schema` key.
+/// Returns the JSON Schema (draft 7) of `T`, without the keys `$schema` and `title` of its root.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -35,7 +35,8 @@ pub struct ToolSpec {
     pub description: Cow<'static, str>,
     /// Effects on the outside world; `Writes` if they were not declared.
     pub effects: Effects,
-    /// Is `true` if the author of the tool has declared its effects.
+    /// Is `true` if the effects of the tool were declared: by its author, or by the hints of a server that are taken
+    /// for true.
     pub declared: bool,
     /// Is `true` if a second execution with the same arguments has no further effect.
     pub idempotent: bool,
@@ -421,7 +422,7 @@ impl ToolSpec {
     }
 
     /// Returns the function declaration for models as JSON text: name, description and schema of the arguments. The
-    /// text is made on the first call.
+    /// text is made on the first call, and later changes to the fields do not reach it.
     pub fn declaration(&self) -> &str {
         self.declaration.get_or_init(|| {
             json!({

@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 128;
 /// Sets the value of a fragment at its path in the arguments of a call, such as `$.orders[0].name`. Fragments of one
 /// text are joined.
 ///
-/// Returns `false` if the path is invalid, or does not fit the values before it.
+/// Returns `false` if the path is invalid, does not fit the values before it, or leads to an item beyond [`MAX_ITEMS`].
 pub(super) fn set(arguments: &mut Value, piece: PartialArgument) -> bool {
     let Some(place) = steps(&piece.json_path).and_then(|steps| find(arguments, &steps)) else {
         return false;

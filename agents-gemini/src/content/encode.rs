@@ -27,11 +27,11 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 /// Encoded conversation, kept between requests in the slot of the history.
 #[derive(Default)]
 struct Encoded {
-    /// Declarations of the tools that the last request offered, in the JSON of the run.
+    /// Declarations of the tools of the last request that offered any, in the JSON of the run.
     declared: String,
     /// Dialect of the schemas in them.
     dialect: Option<Dialect>,
-    /// Declarations of the tools that the last request offered, in the JSON of the server; empty if the prompt
+    /// Declarations of the tools of the last request that offered any, in the JSON of the server; empty if the prompt
     /// describes the tools.
     tools: Vec<u8>,
     is_prompted: bool,

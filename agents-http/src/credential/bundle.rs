@@ -90,11 +90,12 @@ impl Bundle {
     }
 
     /// Asks the token URL for the next access token by the grant `refresh_token`, and returns the new bundle. If the
-    /// server gives a new refresh token as well, the old one is worthless: the new bundle has to be stored.
+    /// server gives a new refresh token as well, the old one is worthless: the new bundle has to be stored. If the
+    /// server does not say how long the new token is valid, the bundle takes it to be valid for ever.
     ///
     /// # Errors
-    /// When the bundle has no refresh token, when the token URL is plain HTTP to another machine, or when the server
-    /// cannot be reached or refuses.
+    /// When the bundle has no refresh token, when the token URL is no address or is plain HTTP to another machine, or
+    /// when the server cannot be reached or refuses.
     pub async fn refresh(&self, limits: &Limits) -> Result<Bundle, ModelError> {
         let setup = |why: String| ModelError::new(Kind::Setup, why);
         let Some(refresh_token) = &self.refresh_token else {

@@ -67,8 +67,9 @@ impl Call<'_> {
     /// left out.
     ///
     /// # Errors
-    /// When the run has no such secret, when the organisation has no token, when a token cannot be refreshed, or when
-    /// the key or the token has characters that no header can have.
+    /// When the run has no such secret or the request is made outside of a run, when the organisation has no token,
+    /// when the secret or the token cannot be looked up or refreshed, or when it has characters that no header can
+    /// have.
     pub async fn authorized(
         self,
         credential: Option<&Credential>,

@@ -119,8 +119,8 @@ impl BundleStore for MemoryBundles {
 
 /// Access tokens of organisations, each refreshed shortly before it expires. Clones share them.
 ///
-/// In this process an organisation has one refresh at a time, whoever asks. A refresh ends even if whoever waits for
-/// it is cancelled: the old refresh token may be worthless by then. The new bundle is written back.
+/// Among the clones of one value, an organisation has one refresh at a time, whoever asks. A refresh ends even if
+/// whoever waits for it is cancelled: the old refresh token may be worthless by then. The new bundle is written back.
 ///
 /// ```
 /// use agents_http::{Bundle, MemoryBundles, OAuth};
@@ -146,8 +146,8 @@ struct Shared {
     orgs: Mutex<HashMap<String, Slot>>,
 }
 
-/// Bundle of one organisation in this process; `None` unless it could not be written to the store. The lock admits one
-/// refresh at a time.
+/// Bundle of one organisation that could not be written to the store; mostly `None`. The lock admits one refresh at a
+/// time.
 type Slot = Arc<tokio::sync::Mutex<Option<Bundle>>>;
 
 impl OAuth {
@@ -167,7 +167,8 @@ impl OAuth {
         }
     }
 
-    /// Returns the access token of an organisation, refreshed if it is about to expire.
+    /// Returns the access token of an organisation, refreshed if it has expired or expires within a minute. A refreshed
+    /// token that cannot be stored is returned all the same, and an error is logged.
     ///
     /// # Errors
     /// When the organisation has no token, when the store cannot be asked, or when the token cannot be refreshed.

@@ -31,8 +31,8 @@ impl std::error::Error for FrameTooLong {}
 
 /// Cuts a stream into server-sent events.
 ///
-/// Lines may end with a line feed, a carriage return or both. Comments and unknown fields are skipped. The stream may
-/// be cut anywhere, even within a character. An event may have at most 16 MiB.
+/// Lines may end with a line feed, a carriage return or both. Comments, unknown fields and events without data are
+/// skipped. The stream may be cut anywhere, even within a character. An event may have at most 16 MiB.
 ///
 /// At the end of the stream, [`finish`](Events::finish) passes on an event whose empty line is missing, which the
 /// standard would drop. Streams of JSON lines are cut by [`Lines`](crate::Lines).

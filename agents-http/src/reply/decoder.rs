@@ -289,7 +289,7 @@ impl<F: Format> Decoder<F> {
     ///
     /// # Errors
     /// With [`Problem::Unfinished`] if the reply is not complete, and with another problem if a document does not
-    /// follow the format, if an error is reported, or if the body has no reply in it. A reply that is
+    /// follow the format, if an error is reported, or if a body that is not empty has no reply in it. A reply that is
     /// [complete](Progress::Complete) may lack the event that ends its stream, if the server has ended the body.
     pub fn end(&mut self, ending: Ending, sink: Sink<'_>) -> Result<(), Problem> {
         let closed = ending == Ending::Closed;

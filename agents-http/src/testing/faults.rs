@@ -17,7 +17,9 @@ use tokio::{
 /// Number of words of a whole answer of the server, each of which is an event of the stream.
 const WORDS: usize = 60;
 
-/// A fault that the test server plays. The numbers are those of the scenarios in the Failover Bench.
+/// A fault that the test server plays. The numbers are those of the scenarios in the Failover Bench. The faults of a
+/// stream (S07 to S11 and S14) meet only requests that ask for a stream; any other request for their models is
+/// answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// No fault: each request is answered.
@@ -110,7 +112,7 @@ impl Fault {
     }
 }
 
-/// A request that the server has got for a model with a fault.
+/// A request that the server has got, whichever model it was for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
     /// Name of the model that the request was for, which chooses the fault.

@@ -109,7 +109,8 @@ impl Maker<'_> {
             .cloned()
     }
 
-    /// Returns the first alternative of a union (such as `anyOf`) that is not `null`.
+    /// Returns the first alternative of a union (such as `anyOf`) that is not `null`, or else the first one; `None` if
+    /// the schema has no such union.
     fn choice<'s>(&self, schema: &'s Value, key: &str) -> Option<&'s Value> {
         let all = schema.get(key)?.as_array()?;
         all.iter()
@@ -218,7 +219,8 @@ impl Maker<'_> {
     }
 }
 
-/// Returns the type that a schema names, or the first of several types that is not `null`.
+/// Returns the type that a schema names, or the first of several types that is not `null`. If it names none, its other
+/// keys decide, and without any the type is `string`.
 fn type_of(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(name)) => name,
@@ -236,7 +238,8 @@ fn bound(schema: &Value, key: &str) -> Option<f64> {
     schema.get(key).and_then(Value::as_f64)
 }
 
-/// Returns the smallest and the largest number that a schema allows; an exclusive bound is `step` away.
+/// Returns the smallest and the largest number that a schema allows; an exclusive bound is `step` away, and a missing
+/// bound is infinite.
 fn limits(schema: &Value, step: f64) -> (f64, f64) {
     let least =
         bound(schema, "minimum").or_else(|| bound(schema, "exclusiveMinimum").map(|b| b + step));

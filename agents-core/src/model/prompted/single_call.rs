@@ -3,7 +3,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Maximum length in bytes of a tool's name; text with a longer one is no call.
+/// Maximum length in bytes of a tool's name in a reply that is held back as it arrives; a reply with a longer name is
+/// shown at once.
 const LONGEST_NAME: usize = 128;
 
 /// Parses a reply that is a call in the form of [`instructions`](super::instructions), and nothing else; `None` for any

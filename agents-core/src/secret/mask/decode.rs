@@ -73,8 +73,8 @@ const WRAPPED: usize = 60;
 /// Byte that separates decoded runs of base64, since no text has it.
 const BREAK: u8 = 0xFF;
 
-/// Calls `visit` with a text and with each text that it may encode, in turn, until `visit` returns `true`. Runs of
-/// base64 shorter than `shortest_run` are passed over. Returns `true` if `visit` did.
+/// Calls `visit` with a text and, within the bounds above, with each text that it may encode, in turn, until `visit`
+/// returns `true`. Runs of base64 shorter than `shortest_run` are passed over. Returns `true` if `visit` did.
 pub(super) fn layers<U: Unit>(
     text: Vec<U>,
     shortest_run: usize,

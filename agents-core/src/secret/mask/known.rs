@@ -248,8 +248,8 @@ impl Known {
         })
     }
 
-    /// Returns JSON in whose strings, keys and numbers the secrets are replaced by what `instead` returns. The result
-    /// is valid JSON if each replacement may stand within a JSON string.
+    /// Returns JSON in whose strings, keys and numbers the secrets are replaced by what `instead` returns; a secret for
+    /// which it returns `None` stays. The result is valid JSON if each replacement may stand within a JSON string.
     pub(super) fn json<'a>(
         &self,
         json: &'a str,
@@ -431,7 +431,8 @@ fn trailing_escape(text: &[u8]) -> usize {
     first.map_or(0, |first| first + 1)
 }
 
-/// Returns the text that is shown in place of a secret: its name, unless the name would reveal the value.
+/// Returns the text that is shown in place of a secret: its name, or `[secret]` or `[***]` if the name would reveal the
+/// value.
 fn placeholder(name: &str, value: &str) -> String {
     [named(name), "[secret]".to_owned()]
         .into_iter()

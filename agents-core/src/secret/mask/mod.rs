@@ -56,7 +56,8 @@ impl Masker {
         Arc::default()
     }
 
-    /// Adds a secret: its value is masked from now on.
+    /// Adds a secret: its value is masked from now on. A value that the masker knows already keeps the name that it
+    /// has.
     ///
     /// The first secret of the process installs [a panic hook](super#the-panic-hook).
     ///
@@ -151,7 +152,8 @@ impl Masker {
     }
 
     /// Masks the secrets in all strings of any serializable data, and in its numbers where the type takes a text
-    /// instead. A secret without which the data could not be read back, such as the name of a variant, stays.
+    /// instead. A secret without which the data could not be read back, such as the name of a variant, stays. Data that
+    /// cannot be written as JSON is returned as it is.
     pub fn data<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
         if self.is_empty() {
             return value;

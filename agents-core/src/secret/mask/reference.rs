@@ -181,7 +181,8 @@ pub(crate) fn references(text: &str) -> BTreeSet<Reference> {
     found.collect()
 }
 
-/// Returns JSON text as people may see it: each reference is replaced by the name of its secret.
+/// Returns JSON text as people may see it: each reference is replaced by `[secret:name]`, or by `[***]` if it has no
+/// name.
 pub(crate) fn shown(json: &str) -> Cow<'_, str> {
     if !json.contains(OPEN) {
         return Cow::Borrowed(json);

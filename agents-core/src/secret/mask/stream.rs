@@ -1,7 +1,8 @@
 use super::{Masker, known::Known};
 use std::sync::Arc;
 
-/// Masks a text that comes in pieces. The possible beginning of a secret is held back until it is certain.
+/// Masks a text that comes in pieces, by the secrets that the masker knows when the text begins. The possible beginning
+/// of a secret is held back until it is certain.
 pub(crate) struct Stream {
     known: Option<Arc<Known>>,
     held: String,
