@@ -269,8 +269,8 @@ impl Doubts {
     }
 }
 
-/// Returns the stored finding about an execution, with the id of its call. A finding that was written by hand is an
-/// error.
+/// Returns the stored finding about an execution, with the id of its call; `None` if nobody has found out. A finding
+/// that was written by hand is an error.
 pub(crate) fn finding_of(
     execution: &Execution,
     key: &RunKey,
