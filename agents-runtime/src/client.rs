@@ -201,7 +201,7 @@ impl Client {
         Ok(())
     }
 
-    /// Pauses a run until somebody [releases](Client::release) it.
+    /// Pauses a run until somebody [releases](Client::release) or cancels it.
     ///
     /// A run that nobody works on is held at once. A worker that has the run puts it down at the next moment at which
     /// none of its tools that write is running, so that no such tool is interrupted. A call of a tool that only reads
