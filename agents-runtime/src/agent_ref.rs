@@ -193,7 +193,8 @@ impl<Out: Data> Start<Out> {
     }
 
     /// Sets a key by which the caller knows the run; none by default. Starting a run of the agent with the same key
-    /// again, for the same tenant, returns the run that is there.
+    /// again, for the same tenant, returns the run that is there; with another input, scope or conversation, it fails.
+    /// The key of a run that was erased is free again.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self

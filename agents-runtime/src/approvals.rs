@@ -204,7 +204,7 @@ impl Approvals {
         self
     }
 
-    /// Returns all requests that nobody has decided, the oldest first. A principal of a tenant gets the requests of
+    /// Returns all requests that wait for a decision, the oldest first. A principal of a tenant gets the requests of
     /// that tenant, an operator gets all.
     ///
     /// # Errors
@@ -359,8 +359,9 @@ impl Approvals {
     /// Decides about a request. The first decision counts.
     ///
     /// A request that asks a [question](ApprovalRequest::question) is not approved, but answered with an
-    /// [`Approval::Answer`], which has to fit the form of the question; it may also be denied. The principal has to be
-    /// one who [may answer](Action::Answer). For other requests, the following holds.
+    /// [`Approval::Answer`], which has to fit the form of the question; it may also be denied or
+    /// [revised](Approval::Revise). The principal has to be one who [may answer](Action::Answer). For other requests,
+    /// the following holds.
     ///
     /// The principal who started the run, the user whom it works for, and whoever wrote in its conversation or gave its
     /// agent an instruction may not decide about its requests. Everybody else needs the [roles](crate::Roles) for the
@@ -368,9 +369,9 @@ impl Approvals {
     /// to fit the schema of the tool exactly.
     ///
     /// # Errors
-    /// When the request does not exist for this principal, was decided before, or has expired; when the principal may
-    /// not decide. When edited arguments or an answer do not fit, or the request cannot be decided in this way. When
-    /// the keys of the run are gone, or the store fails.
+    /// When the request does not exist for this principal, was decided before, has expired, or is one of a run that is
+    /// over; when the principal may not decide. When edited arguments or an answer do not fit, or the request cannot be
+    /// decided in this way. When the keys of the run are gone, or the store fails.
     pub async fn decide(
         &self,
         id: &str,

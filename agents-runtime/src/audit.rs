@@ -54,7 +54,9 @@ pub struct AuditRecord {
     pub run_id: String,
     /// Number of the event in its trail, from 1.
     pub seq: u64,
-    /// Principal who caused the event, or `policy:` and a name, such as that of a mode; `None` if nobody did.
+    /// Principal who caused the event, or `policy:` and a name, such as that of a mode. An event about an execution
+    /// that begins, or about an approval that expires or is withdrawn, has the name of whoever approved the call.
+    /// `None` if there is no such name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
     /// Subject of the event: the id of a request, an execution or a letter, the mode that was set, the cluster and its
@@ -102,7 +104,7 @@ impl Audit {
     /// Returns events, the oldest first, or the newest first with [`before`](AuditFilter::before).
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the store fails, or an event of the platform has a reason and the keyring cannot be opened.
     pub async fn events(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, RuntimeError> {
         let found = self.client.bare_store().audit(filter).await?;
         let mut keys: BTreeMap<String, Option<RunKey>> = BTreeMap::new();
@@ -205,8 +207,8 @@ impl Audit {
         }
     }
 
-    /// Returns the head (the last event of the trail) of each run, the newest run first, and that of what belongs to no
-    /// run.
+    /// Returns the head (the last event of the trail) of each run, the newest run first. At the end is the head of what
+    /// belongs to no run, if there are such events.
     ///
     /// # Errors
     /// When the store fails.
@@ -241,7 +243,8 @@ impl Audit {
     /// only [`verify_from`](Audit::verify_from) notices it.
     ///
     /// # Errors
-    /// When the store fails. A trail that was changed is no error: see [`Verdict::is_intact`].
+    /// When the keyring cannot be read, the store belongs to another keyring, or the store fails. A trail that was
+    /// changed is no error: see [`Verdict::is_intact`].
     pub async fn verify(&self) -> Result<Verdict, RuntimeError> {
         self.check(None).await
     }
@@ -250,7 +253,8 @@ impl Audit {
     /// copies of which were kept outside the store.
     ///
     /// # Errors
-    /// When the store fails. A trail that was changed is no error: see [`Verdict::is_intact`].
+    /// When the keyring cannot be read, the store belongs to another keyring, or the store fails. A trail that was
+    /// changed is no error: see [`Verdict::is_intact`].
     pub async fn verify_from(&self, heads: &[Head]) -> Result<Verdict, RuntimeError> {
         self.check(Some(heads)).await
     }

@@ -62,7 +62,7 @@ impl Client {
 
     /// Returns the store, for what a client has no method for. From then on, the store belongs to the keyring, and
     /// refuses any other one. Any write of the client has the same effect. A store that was written to without a client
-    /// before that refuses every keyring.
+    /// before that refuses every keyring, unless a control plane alone has written.
     ///
     /// # Errors
     /// When the keyring cannot be read or written, the store belongs to another one, or the store fails.
@@ -105,7 +105,8 @@ impl Client {
         Audit::of(self.clone())
     }
 
-    /// Returns the run with this id, whose answer is an `Out`.
+    /// Returns the handle of the run with this id, whose answer is an `Out`. The store is not asked whether there is
+    /// such a run.
     pub fn run<Out>(&self, id: impl Into<String>) -> RunRef<Out> {
         RunRef::new(self.clone(), id.into())
     }
@@ -155,7 +156,7 @@ impl Client {
     /// Returns the scope that a run works for.
     ///
     /// # Errors
-    /// When there is no such run for this principal, its keys are gone, or the store fails.
+    /// When there is no such run for this principal, its keys are gone, its contents were altered, or the store fails.
     pub async fn scope(&self, run: &str, by: &Principal) -> Result<Scope, RuntimeError> {
         let run = self.visible(run, by).await?;
         Ok(self.data_of(&run)?.scope)
@@ -165,7 +166,7 @@ impl Client {
     /// they [may see it](Client::may_see_contents).
     ///
     /// # Errors
-    /// When there is no such run for this principal, its keys are gone, or the store fails.
+    /// When there is no such run for this principal, its keys are gone, its contents were altered, or the store fails.
     pub async fn input(&self, run: &str, by: &Principal) -> Result<Json, RuntimeError> {
         let run = self.visible(run, by).await?;
         Ok(self.data_of(&run)?.input)
@@ -200,7 +201,7 @@ impl Client {
         Ok(())
     }
 
-    /// Pauses a run until somebody [releases](Client::release) it.
+    /// Pauses a run until somebody [releases](Client::release) or cancels it.
     ///
     /// A run that nobody works on is held at once. A worker that has the run puts it down at the next moment at which
     /// none of its tools that write is running, so that no such tool is interrupted. A call of a tool that only reads

@@ -60,8 +60,8 @@ impl ConversationRef {
     }
 
     /// Returns the messages of the conversation, tool calls and their results included; none if there is no such
-    /// conversation, or if its last run was erased. A message whose run is not over is left out, and so is what was
-    /// left out to [shorten](crate::AgentRef::shorten) the conversation.
+    /// conversation, or if the run that stored its messages last was erased. A message whose run is not over is left
+    /// out, and so is what was left out to [shorten](crate::AgentRef::shorten) the conversation.
     ///
     /// # Errors
     /// When the keys of the last run are gone, the contents were altered, or the store fails.
@@ -71,7 +71,7 @@ impl ConversationRef {
     }
 
     /// Returns the conversation so far, to go on with it [in another program](agents_core::agent::Chat::resume); `None`
-    /// before the first message is over, and after the last run was erased.
+    /// if no message is over, or if the run that stored the messages last was erased.
     ///
     /// # Errors
     /// When the keys of the last run are gone, the contents were altered, or the store fails.
@@ -252,8 +252,8 @@ impl Client {
         Some(self.conversation(&run.tenant, id))
     }
 
-    /// Returns the run of the same conversation that has to end before this run goes on; `None` if this run is the
-    /// next.
+    /// Returns the first run of the same conversation that is not over; `None` if that is this run, or if there is
+    /// none. This run, unless it is over, goes on when it is the first.
     pub(crate) async fn before_in_conversation(
         &self,
         run: &Run,

@@ -183,7 +183,7 @@ impl Decisions {
         self.known().first_expiry
     }
 
-    /// Returns `true` if one of these requests is decided.
+    /// Returns `true` if at least one of these requests is decided or has expired.
     pub(crate) fn has_any(&self, requests: &[String]) -> bool {
         let known = self.known();
         requests

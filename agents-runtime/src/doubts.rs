@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// An execution of a tool that writes is in doubt if it was cut off (its process ended, it timed out, or it panicked),
 /// and nothing says whether it took effect. The run goes on meanwhile. A person looks at the other system, and settles
-/// the doubt. Then the run's model is told, and people are not asked about further calls of the tool for that reason
-/// any more.
+/// the doubt. If the run is not over by then, its model is told, and people are not asked about further calls of the
+/// tool for that reason any more.
 ///
 /// ```no_run
 /// # async fn settle(client: agents_runtime::Client, grace: agents_runtime::Principal) -> Result<(), agents_runtime::RuntimeError> {
@@ -269,8 +269,8 @@ impl Doubts {
     }
 }
 
-/// Returns the stored finding about an execution, with the id of its call. A finding that was written by hand is an
-/// error.
+/// Returns the stored finding about an execution, with the id of its call; `None` if nobody has found out. A finding
+/// that was written by hand is an error.
 pub(crate) fn finding_of(
     execution: &Execution,
     key: &RunKey,

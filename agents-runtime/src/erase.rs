@@ -9,11 +9,13 @@ const RETENTION: &str = "policy:retention";
 
 impl Client {
     /// Gives a tenant a new key, and wraps the keys of all of its runs with it, except for erased runs. Returns the
-    /// number of runs whose keys were wrapped.
+    /// number of runs whose keys were wrapped. The keys of other contents, such as notifications, stay wrapped with
+    /// earlier versions.
     ///
     /// # Errors
-    /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, the keyring cannot be written, or the
-    /// store fails. Calling it again goes on.
+    /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, the keyring cannot be written, the
+    /// key of a run cannot be unwrapped, or the store fails. Calling it again gives the tenant one more key, and wraps
+    /// the keys of all runs with that one.
     pub async fn rotate(&self, tenant: &str, by: &Principal) -> Result<u64, RuntimeError> {
         self.allowed(Action::Rotate, Some(tenant), by).await?;
         let keys = self.keys()?;
@@ -31,8 +33,9 @@ impl Client {
         Ok(wrapped)
     }
 
-    /// Erases the contents of a run that is over: its input, its journal, the arguments and outputs of its calls. The audit
-    /// trail stays, with pseudonyms in place of names, and still verifies.
+    /// Erases the contents of a run that is over: its input, its [key](crate::Start::key) and its labels, its journal,
+    /// the arguments and outputs of its calls. The audit trail stays, with pseudonyms in place of names, and still
+    /// verifies.
     ///
     /// Later runs of the same conversation hold what was said before:
     /// [`ConversationRef::erase`](crate::ConversationRef::erase) erases all of them. [Variations](Client::what_if) of the run
@@ -84,7 +87,7 @@ impl Client {
 
     /// Erases the contents of all runs of a tenant, removes its notifications and its credentials of a control plane,
     /// and destroys its keys: also the copies of the store are unreadable then. In the audit trail, pseudonyms take the
-    /// place of names. Returns the number of runs.
+    /// place of names. Returns the number of runs that were not erased before.
     ///
     /// # Errors
     /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, a run is not over, the keyring

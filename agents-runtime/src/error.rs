@@ -31,14 +31,16 @@ pub enum RuntimeErrorKind {
     /// The store has failed, or has refused the call, for this reason.
     Store(agents_store::ErrorKind),
     /// The keyring cannot be used, keys are missing, or something that keys protect was altered or written by hand,
-    /// such as the contents of a run, a decision or a mode.
+    /// such as the contents of a run, a decision or a mode. Or the signature or the time of a webhook's message is
+    /// wrong.
     Sealed,
     /// The principal may not do this, such as decide about the request, or cancel, pause or erase the run.
     Forbidden,
     /// The call asks for something that is not possible: for example, edited arguments do not fit, the key belongs to a
     /// run with another input, or the conversation is one with another agent.
     Invalid,
-    /// The stored run cannot be read, or the run that is awaited is held, or the audit trail cannot be written out.
+    /// The stored run cannot be read, or the run that is awaited is held. A value cannot be written as JSON, the worker
+    /// lacks a model or a secret that the run needs, or the audit trail cannot be written out.
     Unreadable,
 }
 

@@ -188,7 +188,7 @@ impl StoredJournal {
         true
     }
 
-    /// Counts the executions of tools that write which have ended with a commit.
+    /// Takes the executions that a commit has ended, or was to end, from those that go on.
     fn ends(&self, commit: &Commit) {
         let mut inner = self.inner();
         for finish in &commit.ended {

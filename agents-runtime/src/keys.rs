@@ -134,8 +134,8 @@ type Tenants = BTreeMap<String, BTreeMap<u32, String>>;
 
 /// Keyring in a file. On Unix, only the user who owns the file can read it.
 ///
-/// Each use looks at the file, and reads it again only if it has changed: so changes of the keys by another process are
-/// noticed at once.
+/// Each use looks at the file, and reads it again if it has changed or may have changed: so changes of the keys by
+/// another process are noticed at once.
 ///
 /// Whoever has the file can read the store; without it, nobody can. Keep a copy of the file, and keep it apart from the
 /// copies of the store.
@@ -237,7 +237,8 @@ impl FileKeyring {
         Ok(keyring)
     }
 
-    /// Returns the keys in the file. The file is read only if its state is another than before.
+    /// Returns the keys in the file. The file is read only if it may have changed since the last reading. If there is
+    /// no file, there are no keys.
     fn read(&self) -> io::Result<Arc<Keys>> {
         let read = || {
             let Some(state) = self.state()? else {

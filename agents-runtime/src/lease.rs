@@ -132,7 +132,7 @@ impl Keeper {
     }
 }
 
-/// Renews all leases again and again, until nobody keeps any.
+/// Renews all leases again and again, until the keeper is dropped.
 async fn renew(keeper: Weak<Keeper>, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;

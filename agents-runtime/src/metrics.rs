@@ -46,8 +46,8 @@ pub struct WorkerMetrics {
     pub ended: u64,
     /// Number of runs that this process has held, because they could not go on; people have to release them.
     pub held: u64,
-    /// Number of leases that were lost: another worker had taken the run, or the store could not be reached for too
-    /// long.
+    /// Number of leases that were lost: another worker had taken the run, the run was held, or the store could not be
+    /// reached for too long.
     pub leases_lost: u64,
     /// Number of steps of runs that this process has stored. A step consists of journal entries that are stored at
     /// once.

@@ -172,7 +172,7 @@ impl Modes {
     }
 
     /// Removes the mode of a tenant: the mode of all tenants then applies to it. With `None`, removes the mode of all
-    /// tenants: people are then asked again.
+    /// tenants: people of tenants without a mode of their own are then asked again.
     ///
     /// # Errors
     /// When the principal is no operator, which is then added to the audit trail; when `tenant` is `*`, which is no

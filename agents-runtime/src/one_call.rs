@@ -36,7 +36,8 @@ pub(crate) struct OneCall {
 pub(crate) type Given = Vec<(String, SecretValue)>;
 
 impl OneCall {
-    /// Creates an agent that makes this call of the tool, and whose answer is the result of the call.
+    /// Creates an agent that makes this call of the tool, and whose answer is the result of the call. With `confirm`,
+    /// the call needs an approval.
     pub(crate) fn of(
         model: &'static str,
         agent: impl Into<Cow<'static, str>>,

@@ -31,7 +31,7 @@ struct Proof {
     status: ApprovalStatus,
     by: String,
     args_digest: String,
-    /// Highest risk that the decider may approve; `None` in proofs of earlier versions.
+    /// Highest risk that the decider may approve; `None` in proofs of modes and of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_most: Option<Risk>,
 }

@@ -76,7 +76,7 @@ pub(crate) enum Went {
     Done {
         /// Error of the run; `None` if it has an answer.
         error: Option<Error>,
-        /// Conversation after the run; `None` if the run belongs to none.
+        /// Conversation after the run; `None` if the run belongs to none, or if its input did not fit the agent.
         said: Option<Box<Conversation>>,
     },
     /// The run waits for decisions about the requests with these ids.
@@ -210,8 +210,9 @@ impl Agent for Refusing {
     }
 }
 
-/// Ends a run whose input does not fit this agent. If the input fitted when the run was started, the run is not ended: a
-/// worker that has the agent as it was then can go on with it. The work is on the heap: runs that fit need no stack for it.
+/// Ends a run whose input does not fit this agent. If the run has begun, or its input was checked when it was started,
+/// the run is not ended but held: a worker that has the agent as it was then can go on with it. The work is on the
+/// heap: runs that fit need no stack for it.
 fn refuse(name: String, why: String, with: With) -> BoxFuture<'static, Result<Went, Error>> {
     Box::pin(async move {
         if !with.data.unchecked || with.journal.has_begun() {

@@ -36,7 +36,8 @@ pub struct ChangedRun {
     pub agent_name: String,
     /// Tenant that the run works for.
     pub tenant_id: String,
-    /// Number of the recorded fact that differs, from 1; `None` if the run cannot be replayed at all.
+    /// Number of the recorded fact that differs, from 1; `None` if the run cannot be replayed at all, or goes on where
+    /// the recording breaks off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<u64>,
     /// Difference in a sentence without a full stop. It may quote texts of the run.

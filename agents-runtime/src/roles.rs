@@ -64,7 +64,7 @@ pub enum Action {
     Pause,
     /// Gives instructions to the agents of runs that are not over.
     Say,
-    /// Lets runs go on that are held.
+    /// Lets runs go on that are held or paused.
     Release,
     /// Undoes the effects of executions and of whole runs.
     Undo,
@@ -171,7 +171,7 @@ impl Roles {
     }
 
     /// Checks that the rules let a principal do this action. They do not check that its object belongs to the
-    /// principal's tenant.
+    /// principal's tenant, and they leave out the roles for [a risk](Roles::for_risk).
     ///
     /// ```
     /// use agents_runtime::{Action, Principal, Roles};
@@ -286,8 +286,8 @@ impl Client {
         self.roles.allow(action, by)
     }
 
-    /// Checks that a principal may do this with everything of a tenant, or of all tenants. A refusal is added to the
-    /// audit trail of the platform.
+    /// Checks that a principal may do this with everything of a tenant. Without a tenant, only the rules are asked. A
+    /// refusal is added to the audit trail of the platform.
     pub(crate) async fn allowed(
         &self,
         action: Action,

@@ -41,9 +41,11 @@ pub struct RunRef<Out> {
 pub enum Progress<Out> {
     /// The run is over: it has answered, has failed or was cancelled.
     Done(Outcome<Out>),
-    /// The run waits for decisions about these requests. It also goes on when one of them expires.
+    /// The run waits for decisions about these requests, of which at most 100 are returned. It also goes on when one of
+    /// them expires.
     Waiting(Vec<Request>),
-    /// A worker has the run, or is about to take it.
+    /// A worker has the run, or any worker that has its agent may take it. A run of a conversation may have to wait for
+    /// an earlier one.
     Running,
     /// The run cannot go on, for this reason. [`Client::release`] lets it try again.
     Held(HeldReason),

@@ -51,7 +51,8 @@ impl Sealed {
     /// Decrypts contents of this tenant that were encrypted with the same `name`.
     ///
     /// # Errors
-    /// When the contents were altered, when the keyring has other keys, or when the tenant was erased.
+    /// When the contents were altered, when the keyring cannot be read or has other keys, or when the tenant was
+    /// erased.
     pub fn open(
         &self,
         keyring: &dyn Keyring,

@@ -4,13 +4,13 @@ use agents_core::Json;
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
-/// Maximum length of one argument's value in a summary, in characters.
+/// Maximum length of one argument's value in a summary, in characters; the sign `…` of a cut is added.
 const LONGEST_VALUE: usize = 60;
-/// Maximum length of a summary of arguments, in characters.
+/// Maximum length of a summary of arguments, in characters; the sign `…` of a cut is added.
 const LONGEST: usize = 400;
 
-/// Returns a summary of arguments in one line, in which addresses of mail, long numbers and keys are masked. Dates and
-/// times as in ISO 8601 are shown: `2026-11-26`, `2026-11-26T10:15:00Z`.
+/// Returns a summary of arguments, in which addresses of mail, long numbers and keys are masked. Dates and times as in
+/// ISO 8601 are shown: `2026-11-26`, `2026-11-26T10:15:00Z`.
 ///
 /// Masking goes by the look of the text: it finds neither names nor anything that looks like ordinary words. Secrets
 /// have been replaced by their names before.

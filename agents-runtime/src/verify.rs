@@ -27,8 +27,8 @@ pub struct Verdict {
     /// Number of runs whose start is not in the trail: they are from before there was one, or all of their events were
     /// removed.
     pub without_trail: u64,
-    /// Number of runs whose contents were erased. Their events were checked; the rows of their requests and executions
-    /// can no longer be checked.
+    /// Number of runs whose contents were erased. Their events were checked; their own rows and those of their requests
+    /// and executions can no longer be checked.
     pub erased: u64,
     /// Is `true` if the trail was compared with heads from outside the store. Otherwise it is not known whether the last
     /// events of a run, or whole runs, were removed.

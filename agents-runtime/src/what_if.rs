@@ -86,7 +86,8 @@ impl Client {
         }
     }
 
-    /// Returns `true` if variations of a run can be tried: see [`Client::what_if`].
+    /// Returns `true` if variations of a run can be tried: see [`Client::what_if`]. It is not checked whether the run
+    /// has a call that can be varied.
     ///
     /// # Errors
     /// When there is no such run for this principal, its keys are gone, or the store fails.
@@ -130,7 +131,8 @@ impl Changed<'_> {
     /// # Errors
     /// When there is no such run for this principal, or it has no such call; when the run is not over, is a part of a
     /// conversation, or is itself an undo, a direct call or a variation. When the principal lacks the
-    /// [role](crate::Roles) of [`Action::Call`], the keys of the run are gone, or the store fails.
+    /// [role](crate::Roles) of [`Action::Call`], the [key](Changed::key) belongs to another variation, the keys of the
+    /// run are gone, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<RunRef<String>, RuntimeError> {
         let Changed { client, data, key } = self;
         let run = client.steered(Action::Call, &data.run, by).await?;

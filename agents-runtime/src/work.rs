@@ -24,13 +24,16 @@ use tokio_util::sync::CancellationToken;
 
 /// Time between two looks for runs that can go on.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
-/// Time between two looks at the messages for a run that this worker has, such as its cancellation.
+/// Time between two looks at the messages for a run that this worker has, such as its cancellation, while the run waits
+/// for a decision. At other times, it is five times as long.
 const LOOK: Duration = Duration::from_millis(200);
-/// Number of claims in a row without a new entry after which a run is held, since it may end its workers.
+/// Number of claims in a row, without a new entry or a wait between them, after which a run is held, since it may end
+/// its workers.
 const MOST_CLAIMS: u32 = 3;
 
 impl Runtime {
-    /// Goes on with the runs of the store until `stop` is cancelled. Any number of processes may do so.
+    /// Goes on with the runs of the store whose agents this process has, until `stop` is cancelled. Any number of
+    /// processes may do so.
     ///
     /// When it is stopped, the worker claims no more runs, and returns within the [`grace`](Runtime::grace). In the
     /// first half of the grace, runs under way may end. In the second half, each run is put down at the next moment at
@@ -455,8 +458,8 @@ pub enum Advanced {
         until: Option<Timestamp>,
     },
     /// The run can go on, and this process does not go on with it: call `advance` again soon. Another process has the
-    /// run, its turn in its conversation or its tenant has not come, the store could not be reached, or this process
-    /// has no such agent or was stopped.
+    /// run, its turn in its conversation or its tenant has not come, a message for it has just come, the store could
+    /// not be reached, or this process has no such agent or was stopped.
     Ready,
 }
 
@@ -538,8 +541,8 @@ async fn send(texts: Option<&Texts>) {
     }
 }
 
-/// Returns the state in which a run is given back, unless it waits for decisions; `None` if another worker has the run.
-/// `seal` encrypts the conversation of the run.
+/// Returns the state in which a run is given back, unless it waits for decisions; `None` if the lease is lost. `seal`
+/// encrypts the conversation of the run.
 fn rest_of(
     went: &Result<Went, Error>,
     journal: &StoredJournal,

@@ -45,7 +45,8 @@ pub struct NewApproval {
     pub by_mode: Option<ByMode>,
 }
 
-/// Request for approval of one call, as the store has it: the question, and the decision once there is one.
+/// Request for approval of one call, as the store has it: the question, and the decision once there is one. Once the
+/// run is erased, the arguments, the description and the note are empty or `None`, and pseudonyms stand for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     /// Id of the request in the store, by which deciders name it.
@@ -140,7 +141,8 @@ words!(ApprovalStatus {
 pub struct Decision {
     /// Id of the request that is decided.
     pub id: String,
-    /// Tenant of the decider; `None` for an operator of all tenants. The request of another tenant does not exist.
+    /// Tenant of the decider; `None` for an operator of all tenants. A request of another tenant counts as one that is
+    /// not there.
     pub tenant: Option<String>,
     /// Principal who decides: a person or a program, by its id.
     pub by: String,

@@ -38,8 +38,9 @@ pub struct AuditEvent {
     pub at: Timestamp,
     /// Kind of the event: what has happened.
     pub kind: AuditKind,
-    /// Name of the person or program that caused the event, or of the mode that approved the call; `None` if nobody
-    /// did.
+    /// Name of the person or program that caused the event. An event about an execution that begins, or about an
+    /// approval that expires or is withdrawn, has the name of whoever approved the call: a person, a program or a
+    /// [mode](crate::ByMode::by). `None` if there is no such name.
     pub actor: Option<String>,
     /// Subject of the event: the id of a request, of an execution, or of the letter that was replayed; the word for the
     /// mode that was set, or for the end of the run; the id and the status of a cluster; the action that was refused;
@@ -49,8 +50,9 @@ pub struct AuditEvent {
     pub tool_name: Option<String>,
     /// Particulars of the event, such as a reason, encrypted; `None` if there are none.
     pub detail: Option<Vec<u8>>,
-    /// Digest of the part of the subject's row that the event has written, so that a later change of the row is
-    /// noticed; `None` if it has written none.
+    /// Digest of what the event has written into a row, such as that of the run, a request or an execution, so that a
+    /// later change of the row is noticed; `None` if it has written none. For a mode, it is the
+    /// [proof](crate::StoredMode::proof).
     pub row_digest: Option<Vec<u8>>,
     /// Digest of the event and of all events before it in its trail: a link of the chain.
     pub digest: Vec<u8>,
@@ -63,7 +65,7 @@ pub struct AuditEvent {
 pub enum AuditKind {
     /// A run was stored, and can go on.
     Started,
-    /// The run was paused by a principal; it is held when its worker has put it down.
+    /// The run was paused by a principal; it is held at once, or when its worker has put it down.
     Paused,
     /// The run is held: it cannot go on until somebody releases it.
     Held,
@@ -71,7 +73,7 @@ pub enum AuditKind {
     Released,
     /// A person has given the agent of the run an instruction; the particulars are its text.
     Instructed,
-    /// The run was cancelled.
+    /// Somebody has cancelled the run, and a worker is to end it.
     Cancelled,
     /// The run is over.
     Finished,
@@ -91,7 +93,7 @@ pub enum AuditKind {
     Refused,
     /// An execution begins. The event is stored before the tool runs.
     Began,
-    /// An execution began and ended in one commit, since its tool only reads.
+    /// An execution began and ended in one commit, since its tool only reads and it needed no approval.
     Ran,
     /// An execution has ended.
     Ended,
@@ -170,7 +172,7 @@ pub struct AuditFilter {
     pub run: Option<String>,
     /// Chooses events of this kind, if set.
     pub kind: Option<AuditKind>,
-    /// Chooses events that this principal has caused, if set.
+    /// Chooses events with this name as their [actor](AuditEvent::actor), if set.
     pub actor: Option<String>,
     /// Chooses events about this tool, if set.
     pub tool_name: Option<String>,

@@ -4,7 +4,7 @@ use crate::AuditKind;
 use agents_core::tool::Risk;
 use std::{collections::BTreeMap, time::Duration};
 
-/// Returns a duration in milliseconds, as columns have it.
+/// Returns a duration in milliseconds, as columns have it: a thousand years at most.
 pub(crate) fn millis(time: Duration) -> u64 {
     // Integers of databases have a sign; a thousand years are as good as for ever.
     const AGES: u64 = 1000 * 60 * 60 * 24 * 365 * 1000;

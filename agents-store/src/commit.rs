@@ -15,7 +15,8 @@ pub struct Commit {
     pub last: u64,
     /// Entries of the journal in this commit, encoded and encrypted by the runtime.
     pub entries: Vec<u8>,
-    /// Requests for approval that are made. A request that is stored already, with the same arguments, is not changed.
+    /// Requests for approval that are made. A request whose [id in the journal](NewApproval::request) the run has
+    /// stored already is not changed.
     pub asked: Vec<NewApproval>,
     /// Executions of tools that begin with this commit.
     pub began: Vec<Begin>,

@@ -11,9 +11,10 @@ pub struct Conversation {
     pub id: String,
     /// Name of the agent that answers in the conversation.
     pub agent: String,
-    /// Id of the run that stored the messages last; `None` before the first run is over, and after that run was erased.
+    /// Id of the run that stored the messages last; `None` if no run has stored messages yet, or if the run that stored
+    /// them last was erased.
     pub run: Option<String>,
-    /// Messages so far, encoded; empty if `run` is `None`.
+    /// Messages so far, encoded and encrypted; empty if `run` is `None`.
     pub contents: Vec<u8>,
     /// Time at which the first run of the conversation was stored.
     pub created_at: Timestamp,

@@ -18,12 +18,12 @@ pub struct DeliveryClaim {
     pub webhook: String,
     /// Tenant (organisation) whose events the webhook is told of; `None` for all.
     pub tenant: Option<String>,
-    /// Kinds of the events that the webhook is told of.
+    /// Kinds of the events that the webhook is told of. Events that belong to no run are not delivered.
     pub kinds: Vec<AuditKind>,
     /// Time after which another worker may deliver the same events, unless this worker has reported the end of its
     /// tries.
     pub time: Duration,
-    /// Maximum number of deliveries that the worker gets with this request.
+    /// Maximum number of deliveries that the worker gets with this request; 0 for 100.
     pub limit: u32,
 }
 

@@ -32,8 +32,9 @@ impl AuditKey {
         hex(&HMAC::mac(b"agents: id of the audit key", self.0)[..16])
     }
 
-    /// Returns the pseudonym of a person, which stands in the digests in place of the name. So a name can be erased, and
-    /// the trail still verifies. The pseudonym of a pseudonym is itself.
+    /// Returns the pseudonym of a person, which stands in the digests in place of the name. So a name can be erased,
+    /// and the trail still verifies. The pseudonym of a pseudonym is itself: a name that begins with `person:` is taken
+    /// for one.
     pub fn pseudonym(&self, tenant: &str, person: &str) -> String {
         if person.starts_with(PSEUDONYM) {
             return person.to_owned();
@@ -79,8 +80,8 @@ impl AuditKey {
         }
     }
 
-    /// Returns the digest of a run's row as it was when the run was started. The wrapped key is not a part of it,
-    /// because it is wrapped anew when the tenant's key changes.
+    /// Returns the digest of a run's row as it was when the run was started. The priority is not a part of it, and
+    /// neither is the wrapped key, because it is wrapped anew when the tenant's key changes.
     pub fn of_run(&self, row: &Run) -> RowDigest {
         let mut fields = Fields::new("run");
         fields

@@ -39,8 +39,8 @@ pub enum ErrorKind {
     /// The run, the request, the execution or whatever else the call names is not there, or it belongs to another
     /// tenant.
     NotFound,
-    /// The request was decided before, or its time is over; the execution is not in doubt; the letter is not dead, or
-    /// the run is not held.
+    /// The request was decided before, its time is over, or its run is over; the execution is not in doubt; the letter
+    /// is not dead, or the run is not held.
     Settled,
     /// The run is not over, and the call is for runs that are.
     NotOver,

@@ -23,9 +23,10 @@ pub struct Execution {
     pub tool_name: String,
     /// Version of the tool that is executed, such as `1.2.0`.
     pub version: String,
-    /// Arguments, encrypted; empty if they are in the journal alone.
+    /// Arguments, encrypted; empty if they are in the journal alone, or if the run was erased.
     pub input: Vec<u8>,
-    /// Output of the tool, encrypted; `None` if it has returned none, and empty if it is in the journal alone.
+    /// Output of the tool, encrypted; `None` if it has returned none or the run was erased, and empty if it is in the
+    /// journal alone.
     pub output: Option<Vec<u8>>,
     /// Is `true` if a person or a mode had approved the call before it was executed.
     pub approved: bool,
@@ -109,7 +110,8 @@ impl Execution {
         }
     }
 
-    /// Returns `true` if it is not known whether the tool took effect, and nobody has found it out.
+    /// Returns `true` if it is not known whether the tool took effect, and nobody has found it out. Later attempts at
+    /// the call are not looked at.
     pub fn is_in_doubt(&self) -> bool {
         self.effect_unknown && self.settled.is_none()
     }
@@ -165,13 +167,15 @@ pub struct ExecutionFilter {
     pub run: Option<String>,
     /// Name of the tool whose executions are chosen; `None` for all.
     pub tool_name: Option<String>,
-    /// Chooses only executions in doubt, if `true`.
+    /// Chooses only executions in doubt, if `true`. Those of a call that has succeeded in a later attempt are left out,
+    /// and so are those of erased runs.
     pub in_doubt: bool,
     /// Chooses only settled executions, if `true`: they were in doubt, and a person has found out whether they took
     /// effect.
     pub settled: bool,
-    /// Chooses executions that began after the one with this id, if set: those of the next page, since the oldest
-    /// always come first. An id that the store does not know is an error.
+    /// Chooses executions that come after the one with this id, if set: those of the next page. The oldest always come
+    /// first; of those that began at the same time, the order is that of their ids. An id that the store does not know
+    /// is an error.
     pub after: Option<String>,
     /// Maximum number of executions that are returned; 0 for 100.
     pub limit: u32,

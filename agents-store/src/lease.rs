@@ -17,7 +17,8 @@ pub struct Claim {
     pub time: Duration,
     /// Maximum number of runs of one tenant that all workers may have under way at the same time; 0 for no limit.
     pub per_tenant: u32,
-    /// Number of claims in a row without a new entry after which a run is held, since it may end its workers.
+    /// Number of claims in a row, without a new entry or a wait between them, after which a run is held, since it may
+    /// end its workers.
     pub most_claims: u32,
 }
 
@@ -62,7 +63,8 @@ pub enum Rest {
     Done {
         /// End of the run: whether it has answered, has failed or was cancelled.
         end: End,
-        /// Messages so far in the conversation of the run, encoded; `None` if the run does not change its conversation.
+        /// Messages so far in the conversation of the run, encoded and encrypted; `None` if the run does not change its
+        /// conversation.
         conversation: Option<Vec<u8>>,
     },
     /// The run cannot go on until somebody releases it, for this reason.

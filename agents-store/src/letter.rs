@@ -56,7 +56,7 @@ pub struct Letter {
     /// Number of tries since the notification was published, or since the letter was last replayed; the one under way
     /// included.
     pub attempts: u32,
-    /// Number of all tries so far; the last of them is the fencing token.
+    /// Number of all tries so far. It is the fencing token of the last of them.
     pub fence: u64,
     /// Time of the next try; `None` for a dead letter.
     pub next_at: Option<Timestamp>,
@@ -106,7 +106,7 @@ pub struct LetterClaim {
     pub subscribers: Vec<String>,
     /// Time after which another worker may take the same letters, unless this worker has reported the end of its tries.
     pub time: Duration,
-    /// Maximum number of letters that the worker gets with this request.
+    /// Maximum number of letters that the worker gets with this request; 0 for 100.
     pub limit: u32,
 }
 

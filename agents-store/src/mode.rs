@@ -49,7 +49,7 @@ pub struct Platform {
 /// End of an audit trail: how many events it has, and the digest of the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrailEnd {
-    /// Number of the last event in the audit trail.
+    /// Number of the last event in the audit trail; 0 if the trail has no events.
     pub seq: u64,
     /// Digest of the last event of the trail; empty if the trail has no events.
     pub digest: Vec<u8>,

@@ -30,7 +30,8 @@ pub struct NewRun {
     pub data_key: Vec<u8>,
 }
 
-/// Record of a run in the store: who started what, its state, and its end.
+/// Record of a run in the store: who started what, its state, and its end. Once the run is erased, it has no key, no
+/// labels, no data and no data key, and pseudonyms stand for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Id of the run.
@@ -55,7 +56,8 @@ pub struct Run {
     pub data_key: Vec<u8>,
     /// State of the run: whether it can go on, waits, is held or is over.
     pub status: RunStatus,
-    /// Time at which a waiting run goes on by itself; `None` if it does not.
+    /// Time at which a waiting run goes on by itself; `None` if it waits for messages alone. For a run that does not
+    /// wait, the time says nothing.
     pub wake_at: Option<Timestamp>,
     /// End of the run; `None` if it is not over.
     pub end: Option<End>,
@@ -63,16 +65,16 @@ pub struct Run {
     pub held: Option<HeldReason>,
     /// Principal who cancelled the run first; `None` if nobody did.
     pub cancelled_by: Option<String>,
-    /// Principal who has paused the run, until somebody releases it; `None` if it is not paused. A worker puts a paused
-    /// run down.
+    /// Principal who has paused the run, until somebody releases or cancels it; `None` if it is not paused. A worker
+    /// puts a paused run down.
     pub paused_by: Option<String>,
     /// Number of the last entry of the run's journal; 0 for an empty journal.
     pub last_seq: u64,
     /// Number of messages for the run so far, such as decisions and a cancellation. A worker that has seen fewer has to
     /// look again.
     pub messages: u64,
-    /// Fencing token of the run: a number that grows with each claim of a worker, and when the run is held without its
-    /// worker.
+    /// Fencing token of the run: a number that grows with each claim of a worker. It may also grow when the run is
+    /// held.
     pub fence: u64,
     /// Number of the last event of the run's audit trail; 0 for an empty trail.
     pub audit_seq: u64,
@@ -80,7 +82,8 @@ pub struct Run {
     pub audit_digest: Vec<u8>,
     /// Time at which the run was stored.
     pub created_at: Timestamp,
-    /// Time at which the run was last changed.
+    /// Time at which the state, the journal or the messages of the run last changed. A renewed lease does not count,
+    /// and neither does an erasure.
     pub updated_at: Timestamp,
 }
 
@@ -88,7 +91,7 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// A worker may claim the run. A run of a conversation waits for its turn.
+    /// A worker may claim the run. A run of a conversation may have to wait for an earlier one.
     Ready,
     /// A worker has the run, under a lease.
     Running,
@@ -167,9 +170,10 @@ pub enum HeldKind {
     /// Several workers in a row took the run and stored nothing.
     Poisoned,
     /// The worker lacks a tool, a model or a policy that the run needs, or it cannot read the run's journal, for
-    /// example because a later version has written it. Or the store refuses what the worker stores.
+    /// example because a later version has written it. Or the store refuses what the worker stores, or the worker
+    /// cannot go on because of another error that does not pass.
     Incompatible,
-    /// Contents of the run were altered, or their keys are gone.
+    /// Contents of the run were altered, or their keys are gone or cannot be read.
     Altered,
     /// The kind of the reason is not known, because an earlier version has held the run.
     Unknown,

@@ -68,7 +68,8 @@ pub trait Store: Send + Sync + 'static {
     }
 
     /// Sets the key with which this process makes the digests of the audit trail. A store belongs to the first key that
-    /// it was given. If an event is written before that, the store belongs to a key of zeros.
+    /// it was given. If the store is written to before that, it belongs to a key of zeros; writes of a
+    /// [`ControlStore`](crate::ControlStore) do not count.
     ///
     /// # Errors
     /// With [`OtherKey`](crate::ErrorKind::OtherKey) if the store belongs to another key.
@@ -115,11 +116,13 @@ pub trait Store: Send + Sync + 'static {
     /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back
     /// or held. With [`Conflict`](crate::ErrorKind::Conflict) if the journal does not end with the entry before the
     /// commit. With [`NotApproved`](crate::ErrorKind::NotApproved) if an execution that begins needs an approval, and
-    /// there is none for these arguments that may still be used.
+    /// there is none for these arguments that may still be used. With [`NotFound`](crate::ErrorKind::NotFound) if an
+    /// execution that ends has never begun.
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError>;
 
     /// Gives a run back. A paused run that could go on or wait is held. A run that would wait is ready if it has got
-    /// messages that its worker has not seen. The open requests of a run that is over are cancelled.
+    /// messages that its worker has not seen. If the run is over, its requests that nobody has decided, and its
+    /// approvals that were not used, are cancelled.
     ///
     /// # Errors
     /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back
@@ -149,8 +152,8 @@ pub trait Store: Send + Sync + 'static {
     /// is over are missing.
     async fn texts(&self, run: &str, after: u64) -> Result<Vec<Text>, StoreError>;
 
-    /// Cancels a run, and returns it. A run that nobody works on is ready then, so that a worker ends it. A run that is
-    /// over stays as it is.
+    /// Cancels a run, and returns it. A run that waits or is held is ready then, so that a worker ends it; a pause
+    /// ends. A run that is over stays as it is.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run.
@@ -184,12 +187,13 @@ pub trait Store: Send + Sync + 'static {
     async fn hold_all(&self, why: &str, by: &str) -> Result<u64, StoreError>;
 
     /// Replaces the wrapped key of a run's contents, if the stored one is `before`. Returns `false`, and stores
-    /// nothing, if it is not.
+    /// nothing, if it is not, or if there is no such run.
     async fn rewrap(&self, run: &str, before: &[u8], after: &[u8]) -> Result<bool, StoreError>;
 
     /// Removes the contents of a run that is over: its input, its keys, its labels, its journal, its streamed text, and
-    /// the texts and the people in the rows of its requests and executions. The messages that the run has stored in its
-    /// conversation are removed as well. Pseudonyms take the place of names. The audit trail stays, and still verifies.
+    /// in the rows of its requests and executions the arguments, descriptions, notes, outputs and errors. The messages
+    /// that the run has stored in its conversation are removed as well. Pseudonyms take the place of names. The audit
+    /// trail stays, and still verifies.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, and with
@@ -207,15 +211,17 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such request, or if it belongs to another tenant.
-    /// With [`Settled`](crate::ErrorKind::Settled) if the request was decided before, or its time is over.
+    /// With [`Settled`](crate::ErrorKind::Settled) if the request was decided before, its time is over, or its run is
+    /// over.
     async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError>;
 
     /// Returns the request with this id; `None` if there is no such request.
     async fn approval(&self, id: &str) -> Result<Option<Approval>, StoreError>;
 
     /// Returns requests, the oldest first. Whoever asks for those after the last one that was returned misses none,
-    /// also if many processes store requests at once. Before that, the store marks requests whose time is over as
-    /// expired, and so it marks approvals that were not used in time.
+    /// also if many processes store requests at once. Before it lists them, the store marks requests whose time is over
+    /// as expired, and so it marks approvals that were not used in time, of all runs. A process without the audit key
+    /// of the store marks none.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if the request of [`ApprovalFilter::after`] is not there.
@@ -246,7 +252,7 @@ pub trait Store: Send + Sync + 'static {
     async fn manifests(&self) -> Result<Vec<StoredManifest>, StoreError>;
 
     /// Stores the verdict of a person about an execution in doubt, counts a message for its run, and returns the
-    /// execution.
+    /// execution. A run that waits is ready then.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such execution, and with
@@ -258,15 +264,17 @@ pub trait Store: Send + Sync + 'static {
     async fn metrics(&self, tenant: Option<&str>) -> Result<StoreMetrics, StoreError>;
 
     /// Gives a worker the events that a webhook has to be told of. These are events that nobody has told it of, and
-    /// events whose next try is due. A webhook that the store does not know yet is told of later events only. Each
-    /// event is given to one worker at a time, and again until a worker has told its end.
+    /// events whose next try is due. A webhook that the store does not know yet is told of later events only, and none
+    /// is told of events that belong to no run. Each event is given to one worker at a time, and again until a worker
+    /// has told its end.
     async fn claim_deliveries(&self, claim: &DeliveryClaim) -> Result<Vec<Delivery>, StoreError>;
 
     /// Ends a try to deliver an event. The end of an earlier try than the last one changes nothing, unless the event was
     /// delivered.
     async fn end_delivery(&self, delivery: &Delivery, end: &DeliveryEnd) -> Result<(), StoreError>;
 
-    /// Returns the deliveries that are still to be made and the ones that were given up, the oldest first.
+    /// Returns the deliveries that are still to be made and the ones that were given up, the oldest first. An event is
+    /// among them once a worker has [claimed](Store::claim_deliveries) for its webhook since the event.
     async fn deliveries(&self, filter: &DeliveryFilter) -> Result<Vec<Delivery>, StoreError>;
 
     /// Makes a delivery that was given up due again. It is named by its webhook and the number of its event.
@@ -275,8 +283,9 @@ pub trait Store: Send + Sync + 'static {
     /// With [`NotFound`](crate::ErrorKind::NotFound) if no such delivery was given up.
     async fn redeliver(&self, webhook: &str, event: u64) -> Result<(), StoreError>;
 
-    /// Stores subscriptions. From then on, a notification that is published goes to each subscriber of its name. A new
-    /// subscription also gets the earlier notifications of its name for which no subscriber was known.
+    /// Stores subscriptions. From then on, a notification that is published goes to each subscriber of its name. A
+    /// subscriber takes one name: a subscription to another name takes the place of its earlier one. A new subscription
+    /// also gets the earlier notifications of its name for which no subscriber was known.
     async fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), StoreError>;
 
     /// Removes a subscriber, and its letters except for dead ones. A subscriber that the store does not know changes
@@ -298,7 +307,7 @@ pub trait Store: Send + Sync + 'static {
     /// Returns letters, the newest first.
     async fn letters(&self, filter: &LetterFilter) -> Result<Vec<Letter>, StoreError>;
 
-    /// Returns the letter with this id; `None` if there is no such letter, or if its notification was taken.
+    /// Returns the letter with this id; `None` if there is no such letter, as after its notification was taken.
     async fn letter(&self, id: &str) -> Result<Option<Letter>, StoreError>;
 
     /// Makes a dead letter due, or a held run ready, with an event in the audit trail. Of several replays at once, one
@@ -319,8 +328,8 @@ pub trait Store: Send + Sync + 'static {
         clusters: &[String],
     ) -> Result<Vec<Triage>, StoreError>;
 
-    /// Adds an event to the trail of a run, or of the [`PLATFORM`](crate::PLATFORM). An event of the kind
-    /// [`Undone`](crate::AuditKind::Undone) also marks the execution that is its subject as undone.
+    /// Adds an event to the trail of a run, or of the [`PLATFORM`](crate::PLATFORM). In the trail of a run, an event of
+    /// the kind [`Undone`](crate::AuditKind::Undone) also marks the execution that is its subject as undone.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, or no such execution.

@@ -98,7 +98,7 @@ impl Failures {
     /// Returns clusters, the most severe first; among equally severe ones, the most numerous first.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the keyring cannot be opened, or the store fails.
     pub async fn list(
         &self,
         query: &FailureQuery,
@@ -118,7 +118,7 @@ impl Failures {
     /// Returns a cluster with some of its failures.
     ///
     /// # Errors
-    /// When there is no such cluster for this principal, or the store fails.
+    /// When there is no such cluster for this principal, the keyring cannot be opened, or the store fails.
     pub async fn get(
         &self,
         id: &str,

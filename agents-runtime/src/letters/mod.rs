@@ -21,9 +21,9 @@ const MOST: u32 = 1000;
 
 /// Dead letters of a store: lists, shows and replays them. [`Client::letters`] returns them.
 ///
-/// A letter is dead when its subscriber has failed at the last try of the letter. A run that is held because it cannot
-/// go on is a dead letter, too. A run that people hold, since somebody has paused it or all runs are held, is no dead
-/// letter.
+/// A letter is dead when its subscriber has failed at the last try of the letter, or when its contents cannot be read.
+/// A run that is held because it cannot go on is a dead letter, too. A run that people hold, since somebody has paused
+/// it or all runs are held, is no dead letter.
 ///
 /// ```
 /// use agents_runtime::{Client, LetterQuery, Principal, RuntimeError};

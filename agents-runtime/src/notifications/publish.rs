@@ -38,7 +38,8 @@ impl Client {
     /// Prepares a notification for the subscribers of all workers of the store.
     ///
     /// Once the returned [`Publish`] was awaited, the notification is stored, and each subscriber of its name is told
-    /// of it at least once. If the store knows no such subscriber yet, the notification waits for the first one.
+    /// of it at least once, or has a dead letter of it. If the store knows no such subscriber yet, the notification
+    /// waits for the first one.
     pub fn publish<N: Notification>(&self, notification: &N) -> Publish {
         Publish {
             client: self.clone(),

@@ -59,7 +59,7 @@ impl Runtime {
         while under_way.join_next().await.is_some() {}
     }
 
-    /// Claims letters that are due, each for as long as its subscriber may need.
+    /// Claims letters that are due, each for twice the longest time that a subscriber of this runtime may need.
     async fn due_letters(&self, room: usize) -> Result<Vec<Letter>, RuntimeError> {
         if room == 0 {
             return Ok(Vec::new());

@@ -98,7 +98,7 @@ struct Parts<'a> {
     fact: &'a str,
 }
 
-/// Returns the parts of an entry's JSON, `[seq,at,run,place,fact]`; `None` if it is none.
+/// Returns the parts of an entry's JSON, `[seq,at,run,place,fact]`; `None` if the text has another form.
 fn parts(text: &str) -> Option<Parts<'_>> {
     let mut parts = text.strip_prefix('[')?.strip_suffix(']')?.splitn(5, ',');
     parts.next()?;

@@ -63,14 +63,16 @@ pub enum UndoOutcome {
         /// Description of the change that is in the way of the undo.
         what: String,
     },
-    /// The undo has failed, or was denied.
+    /// The undo has failed, was denied or cancelled, or its run is held.
     Failed {
-        /// Text of the error with which the undo failed, or of the denial of its approval.
+        /// Text of the error with which the undo failed, or of the denial of its approval; else the reason why its run
+        /// is held.
         error: String,
     },
     /// The undo waits for decisions about these requests. Ask for it again when they are decided.
     Pending(Vec<Request>),
-    /// The execution, or its undo, is in doubt: nobody knows whether it has taken effect.
+    /// The execution, or its undo, is in doubt: nobody knows whether it has taken effect. An execution whose doubt a
+    /// person has settled is here as well: it has no output from which it could be undone.
     InDoubt {
         /// Description of what nobody knows: whether the execution, or its undo, took effect.
         what: String,
@@ -218,7 +220,8 @@ impl Runtime {
 }
 
 impl Undo<'_> {
-    /// Undoes the execution for this principal, who may not decide about the requests of the undo.
+    /// Undoes the execution for this principal, who may not decide about the requests of the undo, except for the
+    /// operator.
     ///
     /// # Errors
     /// When there is no such execution for this principal, or the [roles](crate::Roles) forbid it. When the execution

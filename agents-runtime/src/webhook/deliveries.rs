@@ -77,7 +77,8 @@ impl Client {
 }
 
 impl Deliveries {
-    /// Returns events that webhooks have not been told of, the oldest first.
+    /// Returns events that webhooks have not been told of, the oldest first. An event is among them once a worker with
+    /// the webhook has looked for events since.
     ///
     /// # Errors
     /// When the principal is no operator, or the store fails.

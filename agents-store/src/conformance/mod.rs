@@ -208,7 +208,7 @@ cases! {
     };
 }
 
-/// Checks all cases, each with a store of its own.
+/// Checks all [`CASES`], each with a store of its own. The [`CONTROL_CASES`] are not among them.
 ///
 /// # Panics
 /// When a store does not keep a promise; the name of the case is printed before.

@@ -54,14 +54,14 @@ const KEEP: &str = r#"
 /// Number of databases and servers that this process has named, so that each name is new.
 static NAMED: AtomicU32 = AtomicU32::new(1);
 
-/// PostgreSQL server that the tests of a process start and share.
+/// PostgreSQL server for tests: one that the process of the tests has started, or one that was there before.
 #[derive(Debug)]
 pub struct Server {
     address: String,
     own: Option<Own>,
 }
 
-/// Server that this process has started, and that ends with the process.
+/// Server that this process has started. It ends when this value is dropped, and with the process.
 #[derive(Debug)]
 struct Own {
     bin: PathBuf,
@@ -71,7 +71,7 @@ struct Own {
 }
 
 impl Server {
-    /// Returns the server of this process; `None` if there is none, and a line on standard error says why.
+    /// Returns the server of this process; `None` if there is none; the first time, a line on standard error says why.
     ///
     /// It is the server that the variable `AGENTS_TEST_POSTGRES` names, whose role has to be allowed to create
     /// databases and roles. Without the variable, a server is started from Debian's packages, and ends with the
@@ -233,7 +233,7 @@ impl Database {
     }
 
     /// Drops the database now, for a test that needs many of them. Otherwise a database of the process's own server
-    /// goes with the server.
+    /// goes with the server, and one of another server is dropped with its value.
     pub fn remove(mut self) {
         self.is_dropped = true;
     }

@@ -46,9 +46,9 @@ pub struct CredentialLease {
 pub enum CredentialAnswer {
     /// The holder who asked has the lease, and may refresh the credential.
     Leased,
-    /// Another holder has the lease.
+    /// Somebody has the lease already: another holder, or this one since an earlier request.
     Taken {
-        /// Time until the lease of the other holder ends.
+        /// Time until the lease that was given before ends.
         wait: Duration,
     },
     /// The credential has new contents by now, or was removed.

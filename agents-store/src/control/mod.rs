@@ -134,7 +134,7 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Records a refused profile among the changes of profiles, with the reason.
     async fn refuse_profile(&self, new: &NewProfile, why: &str) -> Result<(), StoreError>;
 
-    /// Returns the changes of profiles with greater numbers than this one, the oldest first.
+    /// Returns the changes of profiles with greater numbers than `after`, the oldest first, refusals included.
     async fn profile_changes(&self, after: u64) -> Result<Vec<ProfileChange>, StoreError>;
 
     /// Returns the circuits that are open, each with the time after which one request may find out whether the model
@@ -155,7 +155,7 @@ pub trait ControlStore: Send + Sync + 'static {
     async fn open_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
 
     /// Lets one request pass an open circuit whose time is over, and no other request for this time. Returns `false` if
-    /// another request was let pass, or the circuit is closed.
+    /// the time of the circuit is not over, as after another request was let pass, or if the circuit is closed.
     async fn probe_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
 
     /// Closes a circuit, so that requests go through it again. Returns `true` if it was open before.
@@ -196,14 +196,16 @@ pub trait ControlStore: Send + Sync + 'static {
     -> Result<(), StoreError>;
 
     /// Changes the number of retries that an organisation has left. Returns the number that is left then, in tenths of
-    /// a retry. If there is not enough to be taken, returns `None` and changes nothing.
+    /// a retry. If there is not enough to be taken, returns `None` and changes nothing: what was earned is not added
+    /// then.
     async fn change_retries(
         &self,
         org_id: &str,
         change: RetryChange,
     ) -> Result<Option<u32>, StoreError>;
 
-    /// Holds money for a request that is about to be sent, if rate and cap permit it.
+    /// Holds money for a request that is about to be sent, if rate and cap permit it. A request that the cap refuses
+    /// has counted for the rate limit all the same.
     async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError>;
 
     /// Ends a hold with what the request has cost, and completes its row of the log. Returns `true` if the day's sum
@@ -219,8 +221,8 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Returns the amounts that are spent and held today, in UTC; zero for a key that has spent and held nothing.
     async fn budget(&self, key: &BudgetKey) -> Result<Budget, StoreError>;
 
-    /// Returns the amounts that are spent and held today, in UTC, for each key that has spent or held anything. With
-    /// `org`, it returns the keys of this organisation alone.
+    /// Returns the amounts that are spent and held today, in UTC, for each key that has held an amount today, be it 0.
+    /// With `org`, it returns the keys of this organisation alone.
     async fn budgets(&self, org: Option<&str>) -> Result<Vec<(BudgetKey, Budget)>, StoreError>;
 
     /// Makes the sums of all days anew, from the log and the holds.
@@ -230,7 +232,7 @@ pub trait ControlStore: Send + Sync + 'static {
     async fn usage(&self, filter: &UsageFilter) -> Result<Vec<UsageRow>, StoreError>;
 
     /// Returns sums of the log: one for each value of the column `by`, over the rows that the filter chooses. The sum
-    /// with the greatest cost comes first.
+    /// with the greatest cost comes first; [`UsageFilter::limit`] limits the number of sums.
     async fn usage_sums(
         &self,
         filter: &UsageFilter,

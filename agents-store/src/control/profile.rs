@@ -64,7 +64,7 @@ words!(ProfileAction {
     Refused = "refused",
 });
 
-/// Returns an error if a version is expected to be active and another one is.
+/// Returns an error if a version is expected to be active and is not.
 pub(crate) fn check_replaced(expected: Option<u64>, active: Option<u64>) -> Result<(), StoreError> {
     match expected {
         Some(expected) if active != Some(expected) => Err(wording::other_profile(expected, active)),

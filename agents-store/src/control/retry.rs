@@ -8,6 +8,6 @@ pub struct RetryChange {
     /// Number of tenths of a retry that the organisation takes, after what it has earned was added.
     pub taken: u32,
     /// Maximum number of tenths of a retry that the organisation can have saved up. It has as many before its first
-    /// retry.
+    /// change.
     pub most: u32,
 }

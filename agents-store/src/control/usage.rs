@@ -38,7 +38,7 @@ pub struct Hold {
     /// Largest cost that the request can have, in billionths of a dollar; `None` if the model has no price or the
     /// length of the reply no bound, so that any cap refuses the request.
     pub amount_nanos: Option<u64>,
-    /// Time after which the hold counts as spent if nobody settles it.
+    /// Time after which the hold counts as spent if nobody settles it. The next hold for the same key ends it then.
     pub expires_in: Duration,
     /// Bounded context that the call comes from: see [`Scope`](agents_core::tool::Scope).
     pub bc: String,
@@ -235,9 +235,9 @@ pub struct UsageSum {
     pub input_tokens: u64,
     /// Number of tokens that models have written for the requests of this sum.
     pub output_tokens: u64,
-    /// Sum of the known costs, in billionths of a dollar.
+    /// Sum of the costs, in billionths of a dollar. A cost that is not known counts as the amount that was held.
     pub cost_nanos: u64,
-    /// Number of requests whose cost is not known.
+    /// Number of requests without a cost: the cost is not known, and no amount was held.
     pub unpriced: u64,
 }
 
@@ -258,7 +258,7 @@ pub struct UsageDay {
     pub input_tokens: u64,
     /// Number of tokens that the model has written for the requests of this day.
     pub output_tokens: u64,
-    /// Sum of the known costs, in billionths of a dollar.
+    /// Sum of the costs, in billionths of a dollar. A cost that is not known counts as the amount that was held.
     pub cost_nanos: u64,
 }
 

@@ -49,8 +49,8 @@ fn read(row: &Row) -> Result<Approval, StoreError> {
     })
 }
 
-/// Stores a request for approval. If a request for the same call with the same arguments is stored already, it stays as
-/// it is.
+/// Stores a request for approval. If the run has a request with the same id in the journal already, that request stays
+/// as it is.
 pub(super) async fn ask(
     db: &Transaction<'_>,
     now: u64,
@@ -252,7 +252,7 @@ pub(super) async fn decide(
     read(&decided).map(Ok)
 }
 
-/// Counts a message for a run. If the run waits, it is ready to go on.
+/// Counts a message for a run that is not over. If the run waits, it is ready to go on.
 pub(super) async fn wake(db: &Transaction<'_>, now: u64, run: &str) -> Result<(), StoreError> {
     let sql = "UPDATE agent_runs
          SET messages = messages + 1, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END, updated_at = $2
@@ -293,7 +293,7 @@ async fn expire_those_of(
     Ok(())
 }
 
-/// Marks the open requests of a run that is over as withdrawn.
+/// Marks the pending requests and the unused approvals of a run that is over as cancelled.
 pub(super) async fn withdraw(db: &Transaction<'_>, now: u64, run: &str) -> Result<(), StoreError> {
     let sql = "UPDATE agent_approvals SET status = 'cancelled', decided_at = $2
          WHERE run_id = $1 AND status IN ('pending', 'approved') RETURNING id";

@@ -82,7 +82,8 @@ impl Connections {
         .await
     }
 
-    /// Does work that reads with one statement, on a connection of the pool.
+    /// Does work that only reads, on a connection of the pool and without a transaction: several statements may see
+    /// several states.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl for<'a> FnOnce(&'a Object) -> Work<'a, T> + Send + 'static,

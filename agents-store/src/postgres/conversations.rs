@@ -38,8 +38,9 @@ pub(super) async fn find(
     found.as_ref().map(read).transpose()
 }
 
-/// Adds a message to the conversation of a run that is about to be stored. The row of the conversation is locked until
-/// the transaction ends: so the runs of a conversation are stored in the order of their numbers.
+/// Creates the conversation of a run that is about to be stored, or notes that it gets a new run. A conversation with
+/// another agent is an error. The row of the conversation is locked until the transaction ends: so the runs of a
+/// conversation are stored in the order of their numbers.
 pub(super) async fn add(db: &Transaction<'_>, now: u64, run: &NewRun) -> Result<(), StoreError> {
     let Some(id) = &run.conversation else {
         return Ok(());

@@ -75,7 +75,8 @@ pub(super) async fn claim(
     found.iter().map(read).collect()
 }
 
-/// Stores deliveries for a webhook: of the events since the last look of which it is to be told.
+/// Stores deliveries for a webhook: of the events since the last look of which it is to be told. The first look at a
+/// webhook stores none.
 async fn see(db: &Transaction<'_>, claim: &DeliveryClaim) -> Result<(), StoreError> {
     let DeliveryClaim {
         webhook,

@@ -68,7 +68,8 @@ fn kind_of(code: &SqlState) -> (ErrorKind, &'static str) {
     }
 }
 
-/// Returns `true` if the connection to the server failed, and `false` if the error is about the statement.
+/// Returns `true` if the connection to the server failed, and `false` if the error is about the statement, or about a
+/// certificate.
 fn is_of_the_way(error: &tokio_postgres::Error) -> bool {
     let io = causes(error).find_map(|cause| cause.downcast_ref::<io::Error>());
     // A certificate that is refused is reported as data that is invalid.

@@ -178,7 +178,8 @@ async fn tell(
     append(db, now, &row.run, kind, about).await
 }
 
-/// Stores the verdict of a person about an execution in doubt, and adds one to the number of messages for its run.
+/// Stores the verdict of a person about an execution in doubt, and counts a message for its run. A run that waits is
+/// ready then.
 pub(super) async fn settle(db: &Transaction<'_>, settle: &Settle) -> Result<Execution, StoreError> {
     let Settle {
         execution,

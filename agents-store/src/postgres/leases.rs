@@ -204,8 +204,8 @@ pub(super) struct Held {
     paused_by: Option<String>,
 }
 
-/// Locks a run, and refuses a lease that another worker's has replaced, or that was given back. A lease whose time is
-/// over stays valid until another worker claims the run.
+/// Locks a run, and refuses a lease that another worker's has replaced, that was given back, or whose run was held. A
+/// lease whose time is over stays valid until another worker claims the run.
 pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Held, StoreError> {
     // The time is that after the wait for the lock.
     let sql = "WITH locked AS MATERIALIZED (

@@ -16,7 +16,7 @@ fn read(row: &Row) -> Result<StoredManifest, StoreError> {
     })
 }
 
-/// Stores manifests, and removes the oldest ones of their agents.
+/// Stores manifests, and removes those of their agents that are not among the last [`KEPT`] that were seen.
 pub(super) async fn put(db: &Transaction<'_>, manifests: &[NewManifest]) -> Result<(), StoreError> {
     let now = signed(db.now().await?);
     let insert = "INSERT INTO agent_manifests (agent_name, digest, contents, first_seen_at, seen_at)

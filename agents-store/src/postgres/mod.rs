@@ -50,7 +50,7 @@ use std::{
 
 /// Maximum number of connections of the store's own pool.
 const MOST: usize = 16;
-/// Time for which a caller waits for a connection of the pool.
+/// Time for which a caller waits for a connection of the pool, and by default for the server to accept one.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Store in a PostgreSQL database (feature `postgres`), for any number of processes on any number of machines. Clones
@@ -78,8 +78,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// # Tenants
 ///
 /// The owner of the tables sees the rows of all tenants, and workers need that. For every other role, policies for rows
-/// hold: it has the rows of the tenant that its setting `agents.tenant` names, and none without it. An operator makes
-/// such a role with
+/// hold: it has the rows of the tenant that its setting `agents.tenant` names, and none without it. Rows about all
+/// tenants are shown to every such role: the manifests of agents, and the mode and the profiles of all tenants. An
+/// operator makes such a role with
 ///
 /// ```sql
 /// CREATE ROLE acme LOGIN PASSWORD '..';
@@ -126,7 +127,8 @@ impl PostgresStore {
     /// Connects to a database, and brings its tables up to date. The address is a URL or a list of `key=value`.
     ///
     /// # Errors
-    /// When the address cannot be read, the server cannot be reached, or the tables were written by a later version.
+    /// When the address cannot be read, the server cannot be reached, or the tables were written by a later version or
+    /// cannot be brought up to date.
     pub async fn connect(address: &str) -> Result<Self, StoreError> {
         // The error could quote the address, which may have a password.
         let mut config: Config = address.parse().map_err(|_| wording::not_an_address())?;
@@ -169,7 +171,8 @@ impl PostgresStore {
     /// ```
     ///
     /// # Errors
-    /// When the server cannot be reached, or the tables were written by a later version.
+    /// When the server cannot be reached, or the tables were written by a later version or cannot be brought up to
+    /// date.
     pub async fn of(pool: Pool) -> Result<Self, StoreError> {
         let connections = Connections::of(pool)?;
         tables::migrate(&connections).await?;

@@ -7,7 +7,8 @@ use super::{
 use crate::{Lease, NewText, StoreError, Text, columns::millis};
 use deadpool_postgres::GenericClient;
 
-/// Maximum number of outdated rows of streamed text that are removed with one new row, whichever runs they belong to.
+/// Maximum number of outdated rows of streamed text that are removed when rows are added, whichever runs they belong
+/// to.
 const SWEPT: i64 = 64;
 
 pub(super) async fn add(

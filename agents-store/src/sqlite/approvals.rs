@@ -49,8 +49,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
     })
 }
 
-/// Stores a request for approval. If a request for the same call with the same arguments is stored already, it stays as
-/// it is.
+/// Stores a request for approval. If the run has a request with the same id in the journal already, that request stays
+/// as it is.
 pub(super) fn ask(tx: &Tx<'_>, lease: &Lease, asked: &NewApproval) -> Result<(), StoreError> {
     let run = &lease.run;
     let mut followed = tx.prepare_cached(
@@ -227,7 +227,7 @@ pub(super) fn decide(
     Ok(decided.ok_or_else(|| wording::no_request(id)))
 }
 
-/// Counts a message for a run. If the run waits, it is ready to go on.
+/// Counts a message for a run that is not over. If the run waits, it is ready to go on.
 pub(super) fn wake(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
     let mut wake = tx.prepare_cached(
         "UPDATE agent_runs
@@ -264,7 +264,7 @@ pub(super) fn expire(tx: &Tx<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Marks the open requests of a run that is over as withdrawn.
+/// Marks the pending requests and the unused approvals of a run that is over as cancelled.
 pub(super) fn withdraw(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
     let mut open = tx.prepare_cached(
         "UPDATE agent_approvals SET status = 'cancelled', decided_at = ?2

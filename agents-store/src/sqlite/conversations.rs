@@ -35,7 +35,8 @@ pub(super) fn find(
     Ok(found.query_row([tenant, id], read).optional()?)
 }
 
-/// Adds a message to the conversation of a run that is about to be stored.
+/// Creates the conversation of a run that is about to be stored, or notes that it gets a new run. A conversation with
+/// another agent is an error.
 pub(super) fn add(tx: &Tx<'_>, run: &NewRun) -> Result<(), StoreError> {
     let Some(id) = &run.conversation else {
         return Ok(());

@@ -63,7 +63,8 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &DeliveryClaim) -> Result<Vec<Delivery>,
     Ok(deliveries)
 }
 
-/// Stores deliveries for a webhook: of the events since the last look of which it is to be told.
+/// Stores deliveries for a webhook: of the events since the last look of which it is to be told. The first look at a
+/// webhook stores none.
 fn see(tx: &Tx<'_>, claim: &DeliveryClaim) -> Result<(), StoreError> {
     let mut begin = tx.prepare_cached(
         "INSERT INTO agent_webhooks (name, seen)

@@ -156,7 +156,8 @@ fn tell(
     append(tx, &row.run, kind, about)
 }
 
-/// Stores the verdict of a person about an execution in doubt, and adds one to the number of messages for its run.
+/// Stores the verdict of a person about an execution in doubt, and counts a message for its run. A run that waits is
+/// ready then.
 pub(super) fn settle(tx: &Tx<'_>, settle: &Settle) -> Result<Execution, StoreError> {
     let Settle {
         execution,

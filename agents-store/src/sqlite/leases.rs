@@ -45,7 +45,7 @@ fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32, Option<String
     Ok(found.optional()?)
 }
 
-/// Returns `true` if there is a run that the worker can claim.
+/// Returns `true` if there is a run that the worker can claim, or that a claim would hold instead.
 pub(super) fn any(tx: &Tx<'_>, claim: &Claim) -> Result<bool, StoreError> {
     Ok(next(tx, claim)?.is_some())
 }
@@ -106,8 +106,8 @@ pub(super) fn hold_all(tx: &Tx<'_>, why: &str, by: &str) -> Result<u64, StoreErr
     Ok(open.len() as u64)
 }
 
-/// Returns an error for a lease that another worker's has replaced, or that was given back. A lease whose time is over
-/// stays valid until another worker claims the run.
+/// Returns an error for a lease that another worker's has replaced, that was given back, or whose run was held. A lease
+/// whose time is over stays valid until another worker claims the run.
 pub(super) fn check(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
     let mut found = db.prepare_cached(
         "SELECT 1 FROM agent_runs WHERE id = ?1 AND fence = ?2 AND status = 'running'",

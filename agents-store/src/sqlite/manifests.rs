@@ -13,7 +13,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredManifest> {
     })
 }
 
-/// Stores manifests, and removes the oldest ones of their agents.
+/// Stores manifests, and removes those of their agents that are not among the last [`KEPT`] that were seen.
 pub(super) fn put(tx: &Tx<'_>, manifests: &[NewManifest]) -> Result<(), StoreError> {
     let mut insert = tx.prepare_cached(
         "INSERT INTO agent_manifests (agent_name, digest, contents, first_seen_at, seen_at)

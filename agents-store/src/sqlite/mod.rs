@@ -74,7 +74,8 @@ pub struct SqliteStore {
     file: Option<(u64, u64)>,
 }
 
-/// Transaction on the store, with its time and the key of the audit trail.
+/// Connection on which work is done, with the time and the key of the audit trail. The writer's thread does the work in
+/// a transaction, the reader's without one.
 struct Tx<'a> {
     connection: &'a Connection,
     now: u64,
@@ -222,8 +223,7 @@ impl SqliteStore {
         Err(wording::file_gone(path))
     }
 
-    /// Wraps work in a function for the connection's thread, which does the work in a transaction with the time and the
-    /// key.
+    /// Wraps work in a function for the thread of a connection, and gives the work the time and the key.
     fn in_tx<T>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,

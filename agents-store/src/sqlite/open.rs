@@ -38,7 +38,8 @@ pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Tries to open a store again and again while another process creates it, for ten seconds at most.
+/// Tries to open a store again and again while the error may pass, as while another process creates the store. After
+/// ten seconds, the next error is returned.
 pub(super) fn patiently<T>(open: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
     let began = Instant::now();
     loop {

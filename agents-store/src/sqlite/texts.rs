@@ -4,7 +4,8 @@ use super::{Tx, leases};
 use crate::{Lease, NewText, StoreError, Text, columns::millis};
 use rusqlite::{Connection, params};
 
-/// Maximum number of outdated rows of streamed text that are removed with one new row, whichever runs they belong to.
+/// Maximum number of outdated rows of streamed text that are removed when rows are added, whichever runs they belong
+/// to.
 const SWEPT: u32 = 64;
 
 pub(super) fn add(tx: &Tx<'_>, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError> {
