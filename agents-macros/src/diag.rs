@@ -11,7 +11,7 @@ use std::{
 /// The mistakes that a macro has found so far.
 ///
 /// Every set has to be read, which [`finish`](Errors::finish) and [`bare`](Errors::bare) do. Dropping an unread set
-/// panics, so that no mistake is lost.
+/// panics, even if the set is empty, so that no mistake is lost. Only a thread that panics already may drop one.
 pub(crate) struct Errors {
     seen: RefCell<Option<Vec<syn::Error>>>,
     is_whole: Cell<bool>,

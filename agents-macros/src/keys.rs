@@ -247,7 +247,7 @@ pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
 pub(crate) struct Kind {
     /// The word for the kind in arms, such as `invalid_args`.
     pub(crate) name: &'static str,
-    /// The variant of the runtime's error enum for this kind of failure.
+    /// The variant of the runtime's `CallError` for this kind of failure.
     pub(crate) variant: &'static str,
     /// The names of the values that an arm of this kind is given.
     pub(crate) takes: &'static [&'static str],

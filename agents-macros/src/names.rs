@@ -7,7 +7,8 @@ pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
-/// Returns the name in `name = "web_search"`, at its place; `None` if no Rust function could have it.
+/// Returns the name in `name = "web_search"`, at its place; `None` if the name has a capital, or if no Rust function
+/// could have it.
 pub(crate) fn written(text: &LitStr) -> Option<Ident> {
     let is_lower = !text.value().contains(char::is_uppercase);
     text.parse().ok().filter(|_| is_lower)
@@ -26,9 +27,9 @@ pub(crate) fn type_name(function: &Ident) -> Ident {
     Ident::new(&name, function.span())
 }
 
-/// Types and variants that are in scope everywhere, by the prelude of std or that of `agents`. Code written by hand or
-/// by macros means these by their names. Traits such as `Send` are not listed: the words for them are good names of
-/// tools.
+/// Types, traits and variants that are in scope everywhere, by the prelude of std or that of `agents`. Code written by
+/// hand or by macros means these by their names. Traits of std, such as `Send`, are not listed: the words for them are
+/// good names of tools.
 const IN_SCOPE: &[&str] = &[
     "Box",
     "Err",

@@ -32,7 +32,7 @@ impl ToTokens for Rt {
     }
 }
 
-/// Gives each of `tokens` the span `span`, as if it stood there in the user's code.
+/// Gives each of `tokens` the span `span`, as if it stood there in the user's code. Tokens within brackets keep theirs.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     let at = |mut token: TokenTree| {
         token.set_span(span);
@@ -63,13 +63,14 @@ pub(crate) fn cx(site: Span) -> Ident {
     Ident::new("__cx", site)
 }
 
-/// Returns the span of the first token.
+/// Returns the span of the first token; that of the macro call if there is no token.
 pub(crate) fn start(tokens: &impl ToTokens) -> Span {
     let first = tokens.to_token_stream().into_iter().next();
     first.map_or_else(Span::call_site, |token| token.span())
 }
 
-/// Returns the span of the last token. Generated code there ends where the user's tokens end.
+/// Returns the span of the last token, or of its closing bracket; that of the macro call if there is no token.
+/// Generated code there ends where the user's tokens end.
 pub(crate) fn end(tokens: &impl ToTokens) -> Span {
     match tokens.to_token_stream().into_iter().last() {
         Some(TokenTree::Group(group)) => group.span_close(),

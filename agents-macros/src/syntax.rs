@@ -48,7 +48,8 @@ pub(crate) fn pair(value: Expr) -> Result<(Ident, Expr), Box<Expr>> {
     Err(Box::new(value))
 }
 
-/// Splits a value of a key, `api` or `ttl(expr)`, into the word and its argument.
+/// Splits a value of a key, `api` or `ttl(expr)`, into the word and its argument; `None` for any other expression, and
+/// for a call with several arguments.
 pub(crate) fn word(value: &Expr) -> Option<(&Ident, Option<&Expr>)> {
     match value {
         Expr::Path(path) => Some((path.path.get_ident()?, None)),
@@ -76,7 +77,8 @@ pub(crate) fn policy_of_context(value: &Expr) -> Option<(Ident, Vec<Expr>)> {
     is_known.then(|| (verb.clone(), parts))
 }
 
-/// Returns the last name of a path if it begins with a small letter: it names a function or a value, and no type.
+/// Returns the last name of a path if it begins with a small letter: it names a function or a value, and no type. A
+/// path that ends with `self` gives `None`.
 pub(crate) fn function(expr: &Expr) -> Option<&Ident> {
     let Expr::Path(path) = expr else { return None };
     let name = &path.path.segments.last()?.ident;
@@ -140,7 +142,7 @@ pub(crate) fn last_name(ty: &Type) -> Option<String> {
     }
 }
 
-/// Returns a type argument by its index: `E` in `Result<T, E>` has index 1.
+/// Returns a type argument by its index among all arguments, lifetimes included: `E` in `Result<T, E>` has index 1.
 pub(crate) fn argument(ty: &Type, n: usize) -> Option<&Type> {
     let Type::Path(path) = bare(ty) else {
         return None;
@@ -171,7 +173,8 @@ pub(crate) fn is_opaque(ty: &Type) -> bool {
     finder.0
 }
 
-/// Returns the first reference in a type; `None` if it borrows nothing.
+/// Returns the first reference in a type; `None` if the type has none. References in the parameters of `fn(..)` and
+/// `Fn(..)` do not count, nor do lifetimes such as `Cow<'a, str>` has.
 pub(crate) fn borrow_in(ty: &Type) -> Option<TypeReference> {
     struct Finder(Option<TypeReference>);
     impl<'ast> Visit<'ast> for Finder {
@@ -292,7 +295,7 @@ pub(crate) fn has_key(attrs: &[Attribute], key: &str) -> bool {
 
 /// Visits the arguments of a macro such as `dbg!`, since a verb in them means what it means elsewhere.
 ///
-/// A macro without a verb in it stays as it is.
+/// A macro without a verb in it stays as it is, and so does a macro whose tokens are no list of expressions.
 pub(crate) fn handed_to(called: &mut Macro, visit: impl FnMut(&mut Expr)) {
     let list = Punctuated::<Expr, Token![,]>::parse_terminated;
     if names_a_verb(called.tokens.clone())

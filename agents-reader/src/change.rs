@@ -22,9 +22,11 @@ pub struct Change {
     pub path: String,
     /// Short description of the change, for people.
     pub note: String,
-    /// Text that was there before the change, on one line. The reader records it for a dropped unknown member, for
-    /// dropped text that may belong to the value, and for a text from which a number, a boolean or an allowed value was
-    /// taken. In place of a text of more than 200 characters, the reader records its length. `None` for other changes.
+    /// Text that was there before the change, on one line. The reader records it for a dropped member that is unknown
+    /// or stands beside the wrapper of the arguments, and for dropped text that may belong to the value. It also
+    /// records a text out of which a number, a boolean or an allowed value was taken, and a number or boolean in a
+    /// string that is not spelled as in JSON. In place of a text of more than 200 characters, the reader records its
+    /// length. `None` for other changes.
     #[serde(rename = "was", default, skip_serializing_if = "Option::is_none")]
     pub original: Option<String>,
     /// `true` if the change is uncertain: the text could have meant something else.
@@ -206,7 +208,8 @@ impl ChangeKind {
 
 /// Changes of one reading, in the order in which they were made.
 ///
-/// The first few changes of each kind are listed one by one. Further changes of a kind are one entry with their count.
+/// The first few changes of each kind are listed one by one. Further changes of a kind are one entry with their count,
+/// at the end.
 ///
 /// ```
 /// use agents_reader::{ChangeKind, read};
@@ -241,7 +244,8 @@ impl Changes {
         self.0.len()
     }
 
-    /// Iterates over the changes, in the order in which they were made.
+    /// Iterates over the entries, in the order in which the changes were made. Entries that stand for several further
+    /// changes come last.
     pub fn iter(&self) -> std::slice::Iter<'_, Change> {
         self.0.iter()
     }

@@ -39,12 +39,13 @@ const MAX_ERRORS: usize = 64;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis<'a> {
-    /// Valid JSON that was made out of the text, whether it fits or not; `None` if the text cannot be read.
+    /// Valid JSON that was made out of the text, whether it fits or not. `None` if the text cannot be read, or if it
+    /// does not fit and only a schema could settle how to read it.
     pub json: Option<Cow<'a, str>>,
     /// Changes that were made to get the JSON in `json`.
     pub changes: Changes,
-    /// Errors in the order of the schema, which is alphabetical unless `serde_json` preserves the order of keys. If the
-    /// text cannot be read, the reason is the only entry. The list is empty if everything fits, and has at most 64
+    /// Errors in the order of the schema, which is alphabetical unless `serde_json` preserves the order of keys. If
+    /// `json` is `None`, the reason is the only entry. The list is empty if everything fits, and has at most 64
     /// entries.
     pub errors: Vec<ReadError>,
     /// Number of errors beyond those that are listed.
@@ -52,14 +53,15 @@ pub struct Diagnosis<'a> {
 }
 
 impl Diagnosis<'_> {
-    /// Returns `true` if no error was found, so that the JSON fits the schema.
+    /// Returns `true` if no error was found, so that the JSON fits the schema. After
+    /// [`diagnose_strictly`](Schema::diagnose_strictly), the JSON may still have unknown keys.
     #[must_use]
     pub fn fits(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// Returns `true` if the text ended before its JSON was complete, and the reader closed it. Returns `false` if no
-    /// JSON could be made.
+    /// Returns `true` if the text ended before its JSON was complete, or may have, and the reader closed it. Returns
+    /// `false` if no JSON could be made.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.changes.any(ChangeKind::Closed) || self.changes.any(ChangeKind::CutOff)
@@ -101,7 +103,8 @@ pub fn diagnose<'a>(text: &'a str, schema: &Schema) -> Diagnosis<'a> {
 
 impl Schema {
     /// Lists everything that keeps a text from fitting as it stands; [`Schema::fits`] names only the first error.
-    /// Unknown keys are left out, since types usually ignore them.
+    /// Unknown keys are left out, since types usually ignore them. For a text that is not valid JSON, that is the only
+    /// error.
     #[must_use]
     pub fn diagnose_strictly<'a>(&self, text: &'a str) -> Diagnosis<'a> {
         match super::strictly(text) {

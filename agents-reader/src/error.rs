@@ -48,13 +48,14 @@ fn is_mismatch(kind: &ReadErrorKind) -> bool {
 pub enum ReadErrorKind {
     /// The text contains no JSON: it is empty, only prose, or ends before the first member of an object.
     NoJson,
-    /// Brackets nest deeper than 127 levels, or JSON lies in strings in JSON more than three times.
+    /// Brackets nest deeper than 127 levels, or JSON lies in strings in JSON more than three times. Or values nest too
+    /// deep once such strings, added lists and alternatives of the schema are counted.
     TooDeep,
     /// The text exceeds the reader's limit on size or on work.
     TooLong,
     /// The text has several meanings, and neither the text nor the schema settles which one is meant.
     Ambiguous,
-    /// The text is JSON, but a value does not fit the schema.
+    /// The text can be read as JSON, but a value does not fit the schema or is missing.
     #[default]
     Mismatch,
     /// The text is too broken to be understood, or is not valid JSON where only valid JSON is accepted.
@@ -101,7 +102,8 @@ impl ReadError {
         self
     }
 
-    /// Returns the path of the value that is wrong or missing, such as `a.b[0]`; empty for the whole text.
+    /// Returns the path of the value that is wrong or missing, such as `a.b[0]`; empty for the whole text, and if only
+    /// the byte of the problem is known.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path

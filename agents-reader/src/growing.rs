@@ -37,7 +37,7 @@ pub struct Growing {
     /// A string that is still being written is included as far as it goes. A number or a word that may go on is left
     /// out.
     pub json: String,
-    /// Path of the string that is still being written; `None` if no string is unfinished.
+    /// Path of the string in `json` that is still being written; `None` if `json` has no unfinished string.
     pub open: Option<String>,
     /// Is `true` once the value's closing bracket has arrived.
     pub is_complete: bool,
@@ -45,11 +45,11 @@ pub struct Growing {
 
 /// Reads the beginning of a text that should become JSON of this schema. [`Growing`] has an example.
 ///
-/// Returns `None` until a value begins, and if the text so far cannot be read. Text before the value, such as thinking
-/// or the opening of a fence, is skipped. While the text is the beginning of valid JSON, each result is the beginning
-/// of the next, apart from the closing quote and brackets. In damaged text a later character may show that an earlier
-/// one meant something else. A value begins with a bracket; a list is read only if the schema allows one. `name: value`
-/// without braces is not read while it grows.
+/// Returns `None` until a value begins, and if the text so far cannot be read or cannot fit. Text before the value,
+/// such as thinking or the opening of a fence, is skipped, with at most seven brackets that begin no such value. While
+/// the text is the beginning of valid JSON, each result is the beginning of the next, apart from the closing quote and
+/// brackets. In damaged text a later character may show that an earlier one meant something else. A value begins with a
+/// bracket; a list is read only if the schema allows one. `name: value` without braces is not read while it grows.
 ///
 /// The time is proportional to the length of the text. A caller that receives many pieces should therefore read the
 /// text when the result is shown, not for each piece.

@@ -18,7 +18,7 @@ pub(super) enum Role {
     Field(usize),
     /// The key is another spelling of this field's name.
     Restyled(usize),
-    /// The key must mean this field, which is the only field that is missing.
+    /// The key must mean this field, which is the only required field that is missing, or the only missing field.
     Inferred(usize),
     /// The member is no field, but the schema allows it. The index is the shape of its value; `None` allows any value.
     Kept(Option<usize>),
@@ -218,7 +218,8 @@ impl Coercer<'_> {
 }
 
 /// Finds the role of each member: by name, else without case and style, else by elimination. Elimination needs a single
-/// missing field and a single key that is left over, and one of the two names must contain the other.
+/// missing required field, or else a single missing field, and a single key that is left over. One of the two names
+/// must contain the other.
 pub(super) fn roles(
     schema: &Schema,
     shape: &Shape,

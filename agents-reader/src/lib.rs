@@ -26,9 +26,10 @@
 //! 3. *repair*: a candidate that is not valid JSON is repaired.
 //! 4. *coerce*: the value is converted to the shape that the schema describes.
 //!
-//! The reader never guesses. If neither the text nor the schema determines what was meant, the result is a
-//! [`ReadError`] with the reason. [`Changes`] lists all changes. A member that is valid and fits is never altered, and
-//! every number keeps its exact value. Time is linear in the length of the text. Depth is bounded, whatever the input.
+//! The reader never guesses in silence. If neither the text nor the schema determines what was meant, the result is a
+//! [`ReadError`] with the reason, or a reading that is marked as uncertain. [`Changes`] lists all changes; further ones
+//! of a kind are only counted. A member that is valid and fits is never altered, and every number keeps its exact
+//! value. Time is linear in the length of the text. Depth is bounded, whatever the input.
 //!
 //! # Certain and uncertain readings
 //!
@@ -179,7 +180,7 @@ pub fn read<'a>(raw: &'a str, schema: &Value) -> Result<Reading<'a>, ReadError> 
 /// # Errors
 ///
 /// If the text cannot be read without guessing: several values in prose, `[007]`, a key without a value, a key with two
-/// values.
+/// values. Also if the text has no JSON, is too long or nests too deep.
 pub fn lenient(raw: &str) -> Result<Reading<'_>, ReadError> {
     match strictly(raw)? {
         Ok(tape) => match tape.contradiction(0) {
@@ -198,14 +199,16 @@ pub fn lenient(raw: &str) -> Result<Reading<'_>, ReadError> {
 ///
 /// # Errors
 ///
-/// If the text is not valid JSON, or cannot be brought into shape without guessing.
+/// If the text is not valid JSON, cannot be brought into shape without guessing, is too long or nests too deep.
 pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, ReadError> {
     Schema::new(schema).coerce(json)
 }
 
 /// Checks that valid JSON fits a schema as it stands: types, required fields, allowed values, bounds and patterns.
 ///
-/// If a schema has `properties`, other keys do not fit, unless the schema says that it allows them.
+/// If a schema lists `properties`, other keys do not fit, unless the list is empty or the schema says that it allows
+/// them. A key that stands twice does not fit either, unless the schema does not name the key and both values are
+/// equal.
 ///
 /// ```
 /// use agents_reader::fits;
@@ -218,8 +221,8 @@ pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, ReadErro
 ///
 /// # Errors
 ///
-/// If the text is not valid JSON, or does not fit. The error then names the first place that does not fit, the expected
-/// value and the value found.
+/// If the text is not valid JSON, is too long, nests too deep, or does not fit. If it does not fit, the error names the
+/// first place that does not fit, the expected value and the value found.
 pub fn fits(json: &str, schema: &Value) -> Result<(), ReadError> {
     Schema::new(schema).fits(json)
 }

@@ -56,8 +56,8 @@ impl Log {
         });
     }
 
-    /// Adds an uncertain change that the caller has built. It is listed if fewer than eight uncertain changes are
-    /// listed already.
+    /// Adds an uncertain change that the caller has built. It is listed if fewer than eight changes that were added or
+    /// marked as uncertain are listed already.
     pub(super) fn add_change(&mut self, change: Change) {
         self.counts[change.kind as usize] += 1;
         if self.uncertain < MAX_LISTED {
@@ -66,8 +66,8 @@ impl Log {
         }
     }
 
-    /// Adds an uncertain change. The first eight uncertain changes are listed, however many changes of their kind were
-    /// listed before.
+    /// Adds an uncertain change. It is listed as by [`add_change`](Self::add_change), however many changes of its kind
+    /// were listed before.
     pub(super) fn add_uncertain(
         &mut self,
         kind: ChangeKind,
@@ -121,7 +121,7 @@ impl Log {
         self.rebuilt
     }
 
-    /// Marks all changes of a kind as uncertain, once the rest of the text has cast doubt on them.
+    /// Marks all listed changes of a kind as uncertain, once the rest of the text has cast doubt on them.
     pub(super) fn doubt(&mut self, kind: ChangeKind) {
         for change in self.changes.iter_mut().filter(|change| change.kind == kind) {
             self.uncertain += u32::from(!change.uncertain);

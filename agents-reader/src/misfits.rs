@@ -21,9 +21,9 @@ pub(crate) struct Misfits {
 }
 
 impl Schema {
-    /// Finds all errors of a document, and lists at most `most` of them. If `lenient`, errors that a lenient reading
-    /// mends are left out. A value with several possible shapes is one error, unless its type and its constant fields
-    /// tell which shape is meant.
+    /// Finds all errors of a document, and lists at most `most` of them; none if the document is not valid JSON. If
+    /// `lenient`, errors that a lenient reading mends are left out; else unknown keys are. A value with several
+    /// possible shapes is one error, unless its type and its constant fields tell which shape is meant.
     pub(crate) fn misfits(&self, json: &str, lenient: bool, most: usize) -> Misfits {
         let mut found = Misfits {
             listed: Vec::new(),

@@ -10,7 +10,7 @@ use super::{closeness::Closeness, strict};
 pub(super) const MAX_LEN: usize = 400;
 
 /// Returns the only number in a text, with its closeness; `None` if the text has no number or several, or if other text
-/// changes the number's value.
+/// changes the number's value. A text of more than 400 bytes gives `None` too, unless it is a number as JSON spells it.
 pub(super) fn number(text: &str) -> Option<(String, Closeness)> {
     let text = text.trim();
     if strict::number(text.as_bytes(), 0) == Some(text.len()) {

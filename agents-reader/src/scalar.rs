@@ -17,8 +17,8 @@ pub(crate) fn literal(word: &str) -> Option<Kind> {
     })
 }
 
-/// Returns the boolean that a text such as `yes` means, with its closeness; `None` if the text means no boolean, or
-/// more than one.
+/// Returns the boolean that a text such as `yes` means, with its closeness; `None` if the text means no boolean or more
+/// than one, has a negation, or is longer than 400 bytes.
 pub(super) fn boolean(text: &str) -> Option<(bool, Closeness)> {
     if text.len() > MAX_LEN {
         return None;
@@ -61,7 +61,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the index of the allowed value that a text means. It tries the exact spelling, then the spelling without
-/// case and style, then the only value named in the text. Returns `None` if no value or several are meant.
+/// case and style, then the only value named in the text, if the text is short and denies nothing. Returns `None` if no
+/// value or several are meant.
 pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, Closeness)> {
     type Alike<'t> = &'t dyn Fn(&str) -> bool;
     let text = text.trim();

@@ -270,7 +270,8 @@ fn floor(text: &str, at: usize) -> usize {
 }
 
 /// Finds thinking at the start of `text`. Returns `Some(Some(length))` for a stretch of thinking, and `Some(None)` at a
-/// mark that ends thinking without a mark at its beginning.
+/// mark that ends thinking. Returns `None` if no mark of thinking stands there. Thinking without an end takes all of
+/// the text.
 pub(super) fn thinking(text: &str) -> Option<Option<usize>> {
     const TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
     let (closing, name) = match text.strip_prefix("</") {

@@ -24,8 +24,8 @@ pub fn normalize_separators(path: &str) -> Cow<'_, str> {
 /// Removes the Markdown fence around a text that is one fenced block; any other text comes back
 /// unchanged.
 ///
-/// Both fences (` ``` ` or `~~~`) are removed, with the language and with white space at either end. The closing
-/// fence may be missing. The text inside stays as it is.
+/// Both fences (` ``` ` or `~~~`) are removed, with the language if it is one word, and with white space at either end.
+/// The closing fence may be missing. The text inside stays as it is.
 ///
 /// ```
 /// use agents_reader::strip_fences;

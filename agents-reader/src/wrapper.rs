@@ -172,7 +172,8 @@ impl Coercer<'_> {
     }
 
     /// Reports that members beside the arguments are dropped, and returns the cost. Members of a usual envelope, such
-    /// as the tool's name, are not reported and cost nothing.
+    /// as the tool's name, are not reported and cost nothing, unless the schema has a field of that name which the
+    /// arguments lack.
     fn left_beside(
         &mut self,
         tape: &Tape<'_>,
@@ -216,8 +217,8 @@ impl Coercer<'_> {
         })
     }
 
-    /// Returns the index of the only field of the schema's object; `None` if the object has no field or several, or if
-    /// the field cannot be of these types.
+    /// Returns the index of the only field of the schema's object; `None` if the object has no field or several, if the
+    /// field cannot be of these types, or if the schema allows another type than an object.
     fn only_field(&self, types: Types) -> Option<usize> {
         let shape = self.schema.shape(self.schema.root());
         let [only] = &shape.fields[..] else {

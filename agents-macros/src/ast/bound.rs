@@ -25,7 +25,7 @@ pub(crate) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
     bound.0
 }
 
-/// Returns the first of `names`, or `cx`, that an expression mentions; `None` if it mentions none of them.
+/// Returns the first name in an expression that is `cx` or one of `names`; `None` if there is no such name.
 pub(crate) fn mention(expr: &Expr, names: &[Ident]) -> Option<Ident> {
     let mut mention = Mention { names, found: None };
     mention.visit_expr(expr);

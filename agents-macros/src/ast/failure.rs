@@ -18,7 +18,7 @@ impl<'ast> Visit<'ast> for Returned {
     }
 }
 
-/// Tells whether a path is `Returned` or `Failure::Returned`.
+/// Tells whether a path ends with `Returned`, such as `Failure::Returned`.
 pub(crate) fn is_returned(path: &Path) -> bool {
     let last = path.segments.last();
     last.is_some_and(|last| last.ident == "Returned")

@@ -120,7 +120,7 @@ pub(crate) enum Mark {
 /// The entries of `#[skill(..)]` on a method.
 pub(crate) struct Skill {
     pub(crate) entries: Vec<Entry>,
-    /// Is `true` if the method is the one job of its agent, and needs no `#[skill]`.
+    /// Is `true` if the method is the one job of its agent, and has no `#[skill]`.
     pub(crate) unmarked: bool,
 }
 

@@ -168,8 +168,8 @@ pub(crate) fn on_error_alone(block: &Arms, errors: &Errors) {
     on_error(block, true, errors);
 }
 
-/// Checks one block of arms. Arms for one tool answer failures of its calls. Those of an agent answer failures of its
-/// final answer, too.
+/// Checks one block of arms. Arms for one tool, or for tools by name, answer failures of calls. Those of an agent or of
+/// a skill answer failures of the final answer, too.
 pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
     for arm in &block.arms {
         let Some(kind) = kind(arm, is_for_tool, errors) else {

@@ -226,9 +226,9 @@ fn granted_or_confirmed(here: &Member, errors: &Errors) {
     }
 }
 
-/// Reports a grant beyond those of the nearest agent above that has grants:
-/// `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. Only types are compared, since a name or a pattern
-/// may mean any tool.
+/// Reports a tool that a place grants or confirms, and that the nearest agent above with grants neither grants nor
+/// confirms: `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. Only types are compared, since a name or
+/// a pattern may mean any tool. If that agent lists a name or a pattern, nothing is reported.
 fn within(here: &Member, above: &[&Member], errors: &Errors) {
     let Some((parent, limits)) = above
         .iter()

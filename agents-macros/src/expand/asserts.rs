@@ -73,7 +73,8 @@ fn taken_apart(ty: &Type, part: &str) -> TokenStream {
     quote!(#open #ty #close)
 }
 
-/// Prints an assertion that refuses a return type which is a `Result` under another name:
+/// Prints an assertion that refuses a return type which is a `Result` under another name. There is no assertion for a
+/// plain `Result`, for a type with a name of std that is none, and for a type that mentions `Self`.
 ///
 /// ```ignore
 /// const _: () = {

@@ -52,7 +52,7 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
 ///     for<'e> &'e <ReadFile as __rt::Fails>::With: __rt::Display,
 /// {
 ///     fn decide_by_arms(&self, error: __rt::CallError<'_, <Self as __rt::Fails>::With>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> {
-///         <ReadFile as __rt::RetrySafe>::check(); // for each `retry`, and each `fix` after a deadline
+///         <ReadFile as __rt::RetrySafe>::check(); // for each `retry`, and each `fix` after a timeout or a panic
 ///         <ReadFile as __rt::Fallible>::check(); // for each `Returned`
 ///         use __rt::vocabulary::*;
 ///         match error { .. }

@@ -177,7 +177,8 @@ fn listed(method: &str, element: &Element) -> TokenStream {
 }
 
 /// Prints the description of an agent for other agents: the key `description`, else the doc comment, else the prompt if
-/// it is a string literal. Without these and without a prompt, it is the doc comment of the only skill.
+/// it is a string literal. Without these and without a prompt, it is the doc comment of the only skill. In all other
+/// cases it is empty.
 pub(super) fn description(agent: &Agent) -> TokenStream {
     let literal = |prompt: &Expr| {
         matches!(

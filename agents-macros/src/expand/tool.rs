@@ -448,7 +448,7 @@ fn asked(tool: &Tool) -> Option<TokenStream> {
 /// impl __rt::Fails for ReadFile { type With = <io::Result<String> as __rt::Returns>::Err; }
 /// impl __rt::RetrySafe for ReadFile {} // if it does not write, or is `idempotent`
 /// impl __rt::Fallible for ReadFile {}  // if it gives a `Result`
-/// impl __rt::MayBeInDoubt for ReadFile { .. } // if it is not `RetrySafe`
+/// impl __rt::MayBeInDoubt for ReadFile { .. } // if it writes, and is not `idempotent` or only for a time
 /// impl __rt::MayBeUndone for ReadFile { .. } // if it writes, and is not `irreversible`
 /// impl ReadFile { pub fn __listed(self) -> __rt::SharedTool { .. } }
 /// ```

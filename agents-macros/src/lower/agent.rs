@@ -179,7 +179,7 @@ fn references(listed: Vec<Element>) -> Vec<ToolRef> {
 }
 
 /// Reads a method as knowledge: `#[knowledge] fn style(&self) -> String { .. }`. Returns `None` unless it takes `&self`
-/// alone, is not async, has a body and returns no `Result`. The check reports any other.
+/// alone, is not async, has a body, and returns a value that is no `Result`. The check reports any other.
 fn knowledge(function: &Function) -> Option<Knowledge> {
     let sig = &function.sig;
     let fits = !function.is_async()

@@ -5,7 +5,7 @@ use crate::{
     model::KnowledgeFolder,
 };
 
-/// Lowers `dir!("skills/")`. A folder without a name or a description is left out.
+/// Lowers `dir!("skills/")`. A folder is left out if its name or its description is missing or written wrongly.
 pub(crate) fn dir(dir: Dir) -> Vec<KnowledgeFolder> {
     dir.folders.into_iter().filter_map(folder).collect()
 }

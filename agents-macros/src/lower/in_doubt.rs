@@ -14,7 +14,8 @@ pub(crate) fn in_doubt(mut doubt: InDoubt) -> InDoubt {
     doubt
 }
 
-/// Rewrites each `return` that leaves the user's code; a `return` of a closure or an async block within it stays.
+/// Rewrites each `return` that leaves the user's code; a `return` of a closure, an async block or an item within it
+/// stays.
 struct Outs;
 
 impl VisitMut for Outs {

@@ -53,7 +53,8 @@ impl Keys {
         }
     }
 
-    /// Takes out `name = "web_search"`: the name of a tool or an agent. Without it, the name is that of the function.
+    /// Takes out `name = "web_search"`: the name of a tool or an agent. Returns `None` without the key; then the name
+    /// comes from the function or the type.
     pub(super) fn name(&mut self) -> Option<Ident> {
         self.text("name").and_then(|(_, text)| written(&text))
     }

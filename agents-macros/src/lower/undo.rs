@@ -21,7 +21,8 @@ pub(crate) fn undo(mut undo: Undo) -> Undo {
     undo
 }
 
-/// Rewrites each `return` that leaves the user's code; a `return` of a closure or an async block within it stays.
+/// Rewrites each `return` that leaves the user's code; a `return` of a closure, an async block or an item within it
+/// stays.
 struct Outs;
 
 impl VisitMut for Outs {

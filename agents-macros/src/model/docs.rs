@@ -37,14 +37,16 @@ impl Docs {
         docs
     }
 
-    /// Tells whether the doc comments of the item have no text.
+    /// Tells whether the doc comments of the item have no text. An expression such as `include_str!(..)` counts as
+    /// text.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts
             .iter()
             .all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
     }
 
-    /// Returns the text of the doc comments as an expression: one literal, or a `concat!` with an include.
+    /// Returns the text of the doc comments as an expression: one literal, one include, or a `concat!` of several
+    /// parts.
     pub(crate) fn text(&self) -> TokenStream {
         let parts: Vec<_> = self
             .parts
@@ -88,7 +90,8 @@ fn trimmed(line: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// Tells whether all lines of a `/** .. */` but the first begin with ` *`. Otherwise the stars make a list.
+/// Tells whether all lines of a `/** .. */` begin with ` *`, apart from the first and from blank lines. Otherwise the
+/// stars make a list. A text without further lines gives `false`.
 fn is_decorated(text: &str) -> bool {
     let mut others = text
         .split('\n')

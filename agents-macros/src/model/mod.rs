@@ -36,7 +36,7 @@ pub(crate) struct Call {
 pub(crate) enum Returns {
     /// The function has no return type, and returns `()`.
     Nothing(Span),
-    /// The function returns a value that is no `Result`.
+    /// The function returns a value whose type is not named `Result`. A type alias of a `Result` counts as a value.
     Value(Type),
     /// A `Result`, recognised by the name of its type, such as `io::Result<T>`.
     Result(Type),
@@ -51,7 +51,7 @@ pub(crate) struct Tool {
     pub(crate) docs: Docs,
     pub(crate) ty: Ident,
     pub(crate) name: String,
-    /// The effects that the user wrote: `none`, `reads`, `writes`; more than one is a mistake.
+    /// The effects that the user wrote: `none`, `reads`, `writes`. Any other number than one is a mistake.
     pub(crate) effects: Vec<Ident>,
     pub(crate) external: Option<Ident>,
     /// The calls on the tool's spec that other keys stand for.
@@ -98,7 +98,7 @@ pub(crate) enum ParamKind {
     Context,
 }
 
-/// The traits that the type of an argument needs. Attributes of the user may stand for one of them.
+/// The traits that the type of an argument needs. Attributes of the user may stand for one of them, or for both.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
     Both,
@@ -115,11 +115,12 @@ pub(crate) struct Arms {
     pub(crate) written: ast::Arms,
     pub(crate) tool: Option<Path>,
     pub(crate) arms: Vec<Arm>,
-    /// Every verb that may repeat an effect: each `retry`, and a `fix` after a timeout or a panic.
+    /// Every verb that may repeat an effect: each `retry` in an arm for `execution_error`, and each `fix` or `fix_with`
+    /// in such an arm that takes only timeouts and panics.
     pub(crate) reruns: Vec<Under<Ident>>,
     /// Every `Returned` in a pattern, which only a tool with an error type has.
     pub(crate) returned: Vec<Under<Ident>>,
-    /// The repair agents that `agent = ..` names in the arms.
+    /// The repair agents that `agent = ..` names in the arms, apart from those with a name that an arm binds.
     pub(crate) fixers: Vec<Under<Expr>>,
 }
 
@@ -483,7 +484,8 @@ impl Agent {
             .filter(move |tool| !has_arms(tool))
     }
 
-    /// Returns the types of the tools that a skill lists; `None` if it lists none, or some by name.
+    /// Returns the types of the tools that a skill lists; `None` if the skill has no key `tools`, or lists a tool by
+    /// name.
     fn listed_by(&self, skill: &Ident) -> Option<Vec<Ident>> {
         let Make::Skills(_, skills) = &self.make else {
             return None;

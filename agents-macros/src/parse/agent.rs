@@ -99,8 +99,9 @@ fn block(input: ParseStream<'_>, attrs: Vec<Attribute>, errors: &Errors) -> syn:
 
 /// Makes the one method of an agent its job, if no method is marked `#[skill]`.
 ///
-/// This is the only method without a body. If all methods have a body, there must be a single one, and it must take an
-/// input. Knowledge and functions without `self` do not count. A job without a body has the agent's memory.
+/// This is the only method without a body. If all methods have a body, there must be a single one, with exactly one
+/// parameter besides `self`. Knowledge and functions without `self` do not count. A job without a body has the agent's
+/// memory, if there is one.
 fn one_job(members: &mut [Member], entries: &[Entry]) {
     let is_marked = |member: &Member| matches!(member, Member::Function(_, Some(Mark::Skill(_))));
     if members.iter().any(is_marked) {

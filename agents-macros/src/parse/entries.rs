@@ -113,7 +113,7 @@ fn argument(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Expr> {
     }))
 }
 
-/// Tells whether a list comes next: `[..]` with nothing behind it. `[a, b].concat()` is an expression.
+/// Tells whether a list comes next: `[..]` with nothing or a comma behind it. `[a, b].concat()` is an expression.
 fn is_list(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     input.peek(token::Bracket)

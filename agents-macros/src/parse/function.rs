@@ -127,7 +127,8 @@ fn block(tree: TokenTree) -> syn::Result<Group> {
     }
 }
 
-/// Reads the end of a function. If the next item comes at once, a missing `;` is reported and assumed.
+/// Reads the end of a function. If the next item or the end of the input comes at once, a missing `;` is reported and
+/// assumed.
 fn body(input: ParseStream<'_>, sig: &Signature, errors: &Errors) -> syn::Result<Body> {
     if input.peek(Token![;]) {
         return input.parse().map(Body::Semi);

@@ -59,7 +59,8 @@ fn made(read: Read<Option<Ident>>) -> InDoubt {
     }
 }
 
-/// Returns the one name that the block is given; `None` for `_`. More names, and a type, are reported.
+/// Returns the one name that the block is given; `None` for `_`, if no name is written, and for any other pattern,
+/// which is reported. More names, and a type, are reported too.
 fn key(names: Names, errors: &Errors) -> Option<Ident> {
     let Names {
         written,

@@ -267,7 +267,7 @@ fn guard(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Option<Token![i
     input.parse()
 }
 
-/// Reads the `=>` of an arm. Other signs such as `->`, `:` and `=` are reported, and read as `=>`.
+/// Reads the `=>` of an arm. The signs `->`, `:` and `=` are reported, and read as `=>`; any other token is an error.
 pub(super) fn arrow(input: ParseStream<'_>, message: &str, errors: &Errors) -> syn::Result<()> {
     if input.peek(Token![=>]) {
         input.parse::<Token![=>]>()?;

@@ -136,8 +136,8 @@ fn meant(method: &Ident) -> Option<&'static str> {
     nearest(&plain(method), &known())
 }
 
-/// Tells whether an expression contains a call that describes a place in a team. A call of `budget` does not show that,
-/// since builders of agents have one as well.
+/// Tells whether a chain of calls shows that it describes a place in a team, by `delegates(..)`, `grants([..])` or
+/// `confirm([..])`. A call of `budget` does not show that, since builders of agents have one as well.
 fn is_of_a_place(expr: &Expr) -> bool {
     match expr {
         Expr::MethodCall(call) => {

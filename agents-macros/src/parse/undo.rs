@@ -49,7 +49,8 @@ fn made(read: Read<Option<Pat>>) -> Undo {
     }
 }
 
-/// Returns the one pattern that the block is given; `None` for `_`. More patterns, and a type, are reported.
+/// Returns the one pattern that the block is given; `None` for `_`, and if no pattern is written. More patterns, and a
+/// type, are reported.
 fn output(names: Names, errors: &Errors) -> Option<Pat> {
     let Names {
         written,

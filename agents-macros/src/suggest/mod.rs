@@ -20,7 +20,8 @@ use crate::{
 use std::fmt::Display;
 use syn::{Attribute, Expr, Ident, Lit, Meta, Pat, Path, Type, TypeReference, parse_quote};
 
-/// Returns the known name that `found` was probably meant to be: the most similar one, or the only one with that word.
+/// Returns the known name that `found` was probably meant to be: the most similar one, or the only one with that word;
+/// `None` if no known name is similar enough or has that word, or if several have it.
 pub(crate) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
     let found = found.to_lowercase();
     let most_like = known

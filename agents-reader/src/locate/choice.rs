@@ -128,7 +128,8 @@ impl<'a> Search<'a, '_> {
         Ok(())
     }
 
-    /// Makes one list of the values that were found, if the schema wants a list and each value became a list of one.
+    /// Makes one list of the values that were found, if the schema wants a list and all values are objects: each of
+    /// them became a list of one.
     fn gather(&mut self) {
         if self.found.len() > 1 && self.found.iter().all(|found| found.kind == Kind::Object) {
             self.join(|list| {

@@ -1,7 +1,7 @@
 //! Tool calls that a model printed as text.
 //!
 //! Local models are trained on many syntaxes. A server parses one of them, and passes on the others as text. [`read`]
-//! understands all of them at once, for the declared tools only:
+//! understands all of them at once, for the declared tools (whole JSON calls of other tools are listed apart):
 //!
 //! ```text
 //! <tool_call>{"name":"weather","arguments":{"city":"Oslo"}}</tool_call>
@@ -48,7 +48,7 @@ use serde_json::Value;
 pub use self::stream::Stream;
 pub use self::syntax::Syntax;
 
-/// Declaration of a tool that the model may call; only calls of declared tools are found.
+/// Declaration of a tool that the model may call; only calls of declared tools are in [`Printed::calls`].
 #[derive(Clone, Copy, Debug)]
 pub struct Declared<'a> {
     /// Name of the tool that may be called.
@@ -91,18 +91,21 @@ pub struct PrintedCall {
 pub struct Printed {
     /// Text that is neither a call nor thinking nor a marker, with its white space unchanged.
     pub content: String,
-    /// Text that the model printed as thinking, between its markers; `None` if the answer has no thinking.
+    /// Text that the model printed as thinking, between its markers or up to the end of the answer; `None` if the
+    /// answer has no thinking, or only empty thinking.
     pub thinking: Option<String>,
     /// Calls of declared tools, in the order in which they were printed.
     pub calls: Vec<PrintedCall>,
-    /// Calls of tools that are not declared, printed in the tags that a family of models uses for calls.
+    /// Calls of tools that are not declared, printed as whole JSON calls in the tags that a family of models uses for
+    /// calls.
     pub undeclared: Vec<PrintedCall>,
 }
 
 /// Reads a complete answer and extracts the calls of the declared tools.
 ///
-/// Text that only looks like a call stays in `content`: a tag without its other half, an example in a code block,
-/// data with a `name`. A whole JSON call in the tags of a family is in `undeclared` if its name is not declared.
+/// Text that only looks like a call stays in `content`: a tag without a call in it, an example in a code block with
+/// other text, data with a `name`. A closing tag may be missing. A fenced block that holds only calls is read as calls.
+/// A whole JSON call in the tags of a family is in `undeclared` if its name is not declared.
 ///
 /// ```
 /// use agents_reader::printed::{Declared, read};

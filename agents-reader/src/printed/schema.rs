@@ -90,7 +90,7 @@ impl Types {
     }
 
     /// Returns the JSON that a parameter's text means: the narrowest type that the schema allows and the text fits,
-    /// else a string.
+    /// else a string. The word `null` also means null if the schema allows no string, or does not restrict the types.
     pub(super) fn json(self, raw: &str) -> String {
         let value = raw.trim();
         if value.eq_ignore_ascii_case("null") && (self.null || !self.string) {

@@ -5,7 +5,8 @@ use std::fmt;
 /// Syntax in which a call was printed: [`PrintedCall::syntax`](super::PrintedCall::syntax) of each call that was found.
 ///
 /// A syntax is a wrapper and its contents: the same `<tool_call>` holds JSON for one family, XML parameters for a
-/// second and key/value pairs for a third.
+/// second and key/value pairs for a third. Each variant shows its usual spelling. It also stands for similar tags, and
+/// for other contents of the same wrapper that have no variant of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Syntax {

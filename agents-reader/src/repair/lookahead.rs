@@ -6,7 +6,7 @@ use crate::{
     error::ReadError,
 };
 
-/// Maximum length of a key in bytes; longer text before a colon is no key.
+/// Maximum length in bytes of a key that is looked for ahead; longer text before a colon then counts as no key.
 const MAX_KEY: usize = 120;
 
 /// Marks that end a document wherever they stand outside strings.

@@ -73,8 +73,8 @@ impl Reading<'_> {
             .push(syn::Error::new_spanned(self.literal, message));
     }
 
-    /// Reads all folders below the path, in the order of their names. `None` if the path leads to no such folders,
-    /// which is reported.
+    /// Reads all folders directly in the path, in the order of their names. A folder with a mistake is reported and
+    /// left out. `None` if the path leads to no such folders, which is reported.
     fn folders(&self) -> Option<Vec<Folder>> {
         let written = self.literal.value();
         let path = written.trim_end_matches('/');
@@ -168,8 +168,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns the names in a folder, sorted, each with `true` if it names a folder. Links and hidden entries are left
-    /// out.
+    /// Returns the names in a folder, sorted, each with `true` if it names a folder. Links, hidden entries and names
+    /// that are no UTF-8 are left out. `None` if the folder cannot be read, which is reported.
     fn entries(&self, path: &str) -> Option<Vec<(String, bool)>> {
         let read = || -> std::io::Result<Vec<(String, bool)>> {
             let mut found = Vec::new();
@@ -200,7 +200,8 @@ impl Reading<'_> {
             .ok()
     }
 
-    /// Returns the bytes of a file as text; `None` if they are no text. A text that is too large is reported.
+    /// Returns the bytes of a file as text; `None` if they are no text. A text that is too large is reported, and
+    /// returned all the same.
     fn text(&self, place: &str, bytes: Vec<u8>) -> Option<String> {
         let text = String::from_utf8(bytes).ok();
         let text = text.filter(|text| !text.contains('\0'))?;
