@@ -72,7 +72,7 @@ pub async fn ask_me(request: ApprovalRequest) -> Approval {
 }
 
 /// Asks for approval: writes the request to `output` and reads the answer from `input`. The end of the input and a
-/// failed output deny.
+/// failure to read or write deny.
 ///
 /// A question of an agent is answered with one of the choices or its number, with a text, or with JSON that fits the form.
 /// An answer that does not fit is asked for again. An empty line is the default of the form; without a default, it
@@ -107,7 +107,7 @@ pub fn ask(
 }
 
 /// Asks a question of an agent until an answer fits, or until an empty line without a default, or the end of the input,
-/// denies.
+/// denies. A failure to read or write is an error.
 fn put(
     agent: &str,
     question: &Question,

@@ -30,8 +30,8 @@ use std::{
 /// takes this function.
 ///
 /// Lines are printed for calls that have ended, repairs, waits, approvals, escalations and answers that went back to
-/// the model, among others. The last line names the agent, whether it answered, its tokens and its duration. If it did
-/// not answer, a line before gives the reason.
+/// the model, among others. The last line names the agent, whether it answered, its tokens if there were any, and its
+/// duration. If it did not answer, a line before gives the reason.
 ///
 /// ```
 /// use agents::{console::print_line, prelude::*};
@@ -232,9 +232,9 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
     })
 }
 
-/// Formats a receipt as one line: the call, its result, its duration, and further facts such as the approval and the
-/// number of attempts if there was more than one. With `colour`, parts of the line are painted with escape sequences of
-/// terminals.
+/// Formats a receipt as one line: the call, its output or error, its duration, and further facts such as the approval
+/// and the number of attempts if there was more than one. With `colour`, parts of the line are painted with escape
+/// sequences of terminals.
 ///
 /// ```
 /// # use agents::{prelude::*, testing::{Script, ScriptedModel}, tool};
@@ -295,8 +295,9 @@ fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
 }
 
-/// Returns in words how a call was approved, or its question answered: the decisions, their authors and the time that they
-/// took. `None` if nobody was asked. The reason of a denial is in the error.
+/// Returns in words how a call was approved, or its question answered: the number of approvals, with the author and the
+/// time of the last one, and who denied the call or wants it changed. `None` if nobody was asked, or if the only
+/// decision is a denial or a wish for a change, without an author. The reason of a denial is in the error.
 pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
     let asked = |attempt: &&Attempt| attempt.approval_s.is_some();
     let times = receipt.attempts.iter().filter(asked).count();
@@ -400,7 +401,7 @@ impl Ink {
         self.paint("32", text)
     }
 
-    /// Returns facts about a call in parentheses, for the end of a line.
+    /// Returns facts in parentheses, for the end of a line.
     fn facts(&self, facts: &[String]) -> String {
         self.dim(&format!("  ({})", facts.join(", ")))
     }

@@ -9,8 +9,8 @@ const PROVIDERS: [&str; 4] = ["anthropic", "gemini", "ollama", "openai"];
 /// Creates the model of this name, for programs that are told their model by a file or a variable.
 ///
 /// The name is the provider, a colon, and the model as the provider calls it. The address of a server may follow behind
-/// an `@`. Without one, the client reads its address and its key from the environment, as `anthropic(..)` and the others
-/// do. A server that is named by its address gets no key from the environment.
+/// an `@`; it begins with `http://` or `https://`. Without one, the client is set up as by `anthropic(..)` and the
+/// others, from the environment as well. A server that is named by its address gets no key from the environment.
 ///
 /// | name | model |
 /// |-|-|

@@ -63,7 +63,7 @@ pub use tracing_opentelemetry::OpenTelemetryLayer;
 /// Creates the `tracing` layer that hands spans on to an OpenTelemetry tracer, following the GenAI
 /// conventions.
 ///
-/// Once the layer is created, the trace ids of runs are those of OpenTelemetry.
+/// Once a layer is created, a run whose span is traced by OpenTelemetry has the trace id of that span.
 ///
 /// ```
 /// use agents::otel;
@@ -124,7 +124,8 @@ fn place(span: &Span) -> Option<String> {
     Some(format!("00-{trace}-{span}-{flags:02x}"))
 }
 
-/// Makes a new span a child of the span at this position, and links it with the current span.
+/// Makes a new span a child of the span at this position, and links it with the current span if that is traced. Does
+/// nothing if the position cannot be read.
 fn set_parent(span: &Span, place: &str) {
     let Some(before) = read(place) else {
         return;

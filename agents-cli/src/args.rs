@@ -319,7 +319,7 @@ pub(crate) struct AuditArgs {
     /// Events of this run
     #[arg(long)]
     pub(crate) run: Option<String>,
-    /// Leave out the events up to this number
+    /// Leave out the events up to and including this number
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) after: u64,
 }
@@ -328,7 +328,7 @@ pub(crate) struct AuditArgs {
 pub(crate) struct EventsArgs {
     /// Id of the run
     pub(crate) run: String,
-    /// Leave out the events up to this number
+    /// Leave out the events up to and including this number
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) after: u64,
     /// Print the stored events, and do not wait for more

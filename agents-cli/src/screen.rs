@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Returns the text on one line that is safe for a terminal. Line breaks become spaces. Other characters that move the
-/// cursor, are invisible or change the direction of writing are escaped.
+/// Returns the text on one line that is safe for a terminal. Line breaks and tabs become spaces. Other characters that
+/// move the cursor, are invisible or change the direction of writing are escaped.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_plain) {
         return Cow::Borrowed(text);
@@ -19,7 +19,8 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns the text made safe for a terminal, with at most `most` characters, and `…` where it was cut.
+/// Returns the text made safe for a terminal. Of a text longer than `most` characters, the first `most` are kept, and
+/// `…` follows them.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let shown = shown(text);
     match shown.char_indices().nth(most) {

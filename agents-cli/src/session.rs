@@ -21,7 +21,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Opens the store. A store that is not there is an error, and is not created.
+    /// Opens the store. A file of SQLite that is not there is an error, and is not created.
     pub(crate) async fn open(args: SessionArgs, tenant: Option<String>) -> Result<Self, Failure> {
         let store = open_store(&args.store).await?;
         let keyring = match args.keyring {

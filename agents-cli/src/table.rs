@@ -3,7 +3,7 @@
 use crate::{failure::Failure, out::Out, screen::shorten};
 use unicode_width::UnicodeWidthStr;
 
-/// Maximum length of a cell, in characters.
+/// Maximum length of a cell, in characters; `…` follows those that are kept of a longer one.
 const LONGEST: usize = 240;
 
 /// Table that a command prints, with a heading for each column.

@@ -57,8 +57,8 @@ impl ControlPlane {
         self.change(What::Rollback(version))
     }
 
-    /// Prepares the deactivation of a version, so that the profile of the tier above applies. A version that is not
-    /// active stays as it is.
+    /// Prepares the deactivation of a version, so that the profile of the tier above applies, if there is one. A
+    /// version that is not active stays as it is.
     pub fn deactivate(&self, version: u64) -> Change<'_> {
         self.change(What::Deactivate(version))
     }
@@ -105,8 +105,8 @@ impl ControlPlane {
 }
 
 impl Change<'_> {
-    /// Makes the change only if this version is the active one of the tier and purpose at that time. If another one is
-    /// active, for instance because another operator was faster, the error of [`by`](Change::by) is
+    /// Makes the change only if this version is the active one of the tier and purpose at that time. If another one or
+    /// none is active, for instance because another operator was faster, the error of [`by`](Change::by) is
     /// [`Conflict`](ControlErrorKind::Conflict). By default, the change is made whatever version is active.
     ///
     /// ```
@@ -144,9 +144,8 @@ impl Change<'_> {
     /// with a credential of their own. A refusal is a row of the [changes](crate::ControlPlane::changes).
     ///
     /// # Errors
-    /// When the profile is not valid, its purpose is not registered, or the version does not exist. When another
-    /// version is active than the one to [replace](Change::replacing), the principal may not make the change, or the
-    /// store fails.
+    /// When the profile is not valid, its purpose is not registered, or the version does not exist. When the version to
+    /// [replace](Change::replacing) is not the active one, the principal may not make the change, or the store fails.
     pub async fn by(self, principal: &Principal) -> Result<ProfileVersion, ControlError> {
         let plane = self.plane;
         let stored = match self.what {
@@ -253,7 +252,8 @@ impl Plane {
     }
 }
 
-/// Returns the reason why the principal may not override the global profile with this one; `None` if the principal may.
+/// Returns the reason why the principal may not override the global profile with this one; `None` if the principal may,
+/// or if this is a global profile.
 fn refusal(
     active: &ActiveProfiles,
     profile: &ModelProfile,

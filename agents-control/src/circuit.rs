@@ -200,8 +200,9 @@ impl Permit {
         }
     }
 
-    /// Records that the model has failed, after the request was written to the log; the circuit may open. A store that
-    /// does not answer opens no circuit, and holds no money either: until it answers again, no request is sent.
+    /// Records that the model has failed, after the request was written to the log; the circuit may open. If the store
+    /// does not answer, a failed test opens the circuit again in this process alone, and any other failure opens none.
+    /// Such a store holds no money either: until it answers again, no request is sent.
     pub(crate) async fn failed(mut self) {
         self.is_over = true;
         let Circuits { store, .. } = &*self.circuits;

@@ -30,10 +30,11 @@
 //! # The path of a call
 //!
 //! The profile is resolved, then its models are asked in order, each through its circuit. A request that fails for now
-//! is sent again after a back-off, three times at most. After that, the next model of the profile gets it. A model
-//! whose requests fail again and again is not asked any more: its circuit is open, until a single request, sent as a
-//! test, shows that the model answers again. A request that a filter refused, or that no other model could understand
-//! either, goes to no other model.
+//! is sent again after a back-off, three times at most. After that, the next model of the profile gets it. If there is
+//! a next model, it gets a request at once that had no reply in time, or a reply that cannot be read. A model whose
+//! requests fail again and again is not asked any more: its circuit is open, until a single request, sent as a test,
+//! shows that the model answers again. A request that a filter refused, or that no other model could understand either,
+//! goes to no other model.
 //!
 //! # Features
 //!

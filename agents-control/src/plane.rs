@@ -175,7 +175,7 @@ impl ControlPlane {
 
     /// Sets who of an organisation may change its profiles: with a role for
     /// [`Action::Profiles`](crate::Action::Profiles), the principals who have the role; without one, every principal of
-    /// the organisation. The operator may always change them.
+    /// the organisation. The operator needs no role.
     ///
     /// ```
     /// use agents_control::{Action, ControlPlane, Roles, SqliteStore};
@@ -285,7 +285,7 @@ impl ControlPlane {
     /// Returns all versions of the profiles of a purpose, the oldest first.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the store fails, or one of the versions cannot be read.
     pub async fn versions(
         &self,
         purpose: &PurposeKey,
@@ -336,7 +336,7 @@ impl ControlPlane {
         Ok(self.plane.store.rebuild_budgets().await?)
     }
 
-    /// Returns the rows of the log of usage that a filter chooses, the newest first.
+    /// Returns the rows of the log of usage that a filter chooses, of requests that have ended, the newest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -344,7 +344,8 @@ impl ControlPlane {
         Ok(self.plane.store.usage(filter).await?)
     }
 
-    /// Returns sums of the log of usage: one for each organisation, model or day, as `by` says.
+    /// Returns sums of the log of usage: one for each organisation, model or day, as `by` says. The sum with the
+    /// greatest cost comes first.
     ///
     /// ```
     /// use agents_control::{ControlPlane, ModelProfile, Principal, PurposeKey::Reasoning, SqliteStore, UsageBy, UsageFilter};

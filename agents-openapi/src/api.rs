@@ -148,10 +148,10 @@ impl Api {
     /// Returns a tool for each operation that is kept.
     ///
     /// # Errors
-    /// When no server is known, or plain HTTP would be used for a server that is not [private](Api::private_server).
-    /// When a pattern of [`only`](Api::only) matches no operation. Unless [`skip_unfit`](Api::skip_unfit) leaves such
-    /// operations out: when an operation cannot be a tool or lacks a secret, or when two tools have one name. The error
-    /// then names each operation and its field.
+    /// When no server is known, its URL is not valid, or plain HTTP would be used for a server that is not
+    /// [private](Api::private_server). When a pattern of [`only`](Api::only) matches no operation that becomes a tool.
+    /// Unless [`skip_unfit`](Api::skip_unfit) leaves such operations out: when an operation cannot be a tool or lacks a
+    /// secret, or when two tools have one name. The error then names each operation and its field.
     pub fn tools(&self) -> Result<ToolSet, ApiError> {
         let (fit, unfit) = self.sorted();
         if !unfit.is_empty() && !self.skips_unfit {

@@ -23,7 +23,8 @@ impl fmt::Display for ApiError {
 
 impl Error for ApiError {}
 
-/// Error of a call of a tool that was made of an operation.
+/// Error of a call of a tool that was made of an operation. If a request that writes may have taken effect and no
+/// complete answer came, there is no such error: the effect of the call is in doubt.
 ///
 /// Arms get this error from the tools of a document:
 ///
@@ -72,7 +73,8 @@ impl CallError {
         }
     }
 
-    /// Returns the status with which the server answered; `None` if no request was sent, or the server did not answer.
+    /// Returns the failure status with which the server answered; `None` if the call failed for any other reason: no
+    /// request was sent, no complete answer came, or a redirect was not followed.
     pub fn status(&self) -> Option<u16> {
         self.status
     }

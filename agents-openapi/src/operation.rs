@@ -253,7 +253,8 @@ fn check_path(path: &str, parameters: &[Parameter]) -> Result<(), Fault> {
     }
 }
 
-/// Reads the description of an operation's body; `None` if its requests have none.
+/// Reads the description of an operation's body; `None` if its requests have none, or leave out an optional one that
+/// cannot be sent.
 fn body_of(
     document: &Document,
     schemas: &mut Schemas<'_>,
@@ -323,8 +324,9 @@ fn description(operation: &Value, method: Method, path: &str) -> String {
     }
 }
 
-/// Returns the text with `_` in place of characters that models cannot write in a tool's name, and never with two `_`
-/// in a row. A name of more than 64 characters is cut, and ends with a mark that tells it from others.
+/// Returns the text with `_` in place of characters that models cannot write in a tool's name: one `_` for several in a
+/// row, and none at the beginning or the end. A name of more than 64 characters is cut, and ends with `_` and a mark
+/// that tells it from others.
 pub(crate) fn written(text: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || c == '-' {

@@ -34,7 +34,8 @@ pub(crate) enum Place {
 /// Form in which a parameter writes a list or an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// Repeats the name, as in `a=1&a=2`, in a query, where that is possible; `1,2` otherwise.
+    /// Repeats the name for each item of a list, as in `a=1&a=2`, and gives each member of an object its own name, as
+    /// in `b=1&c=2`. That is so in a query alone; elsewhere, the values are joined as in `1,2`.
     Exploded,
     /// Joins the values, as in `1,2`, by this separator.
     Joined(&'static str),

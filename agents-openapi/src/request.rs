@@ -61,7 +61,8 @@ pub(crate) fn of(
 }
 
 /// Returns an object as the body of an HTML form: `a=1&b=2`. The member `b` of an object `a` is written `a[b]=1`, and a
-/// list gives a pair for each item. Members that are `null` are left out.
+/// list gives a pair for each item; the members of an item that is an object are written `a[0][b]=1`. Members that are
+/// `null` are left out.
 fn form(value: &Value) -> String {
     let mut pairs = Vec::new();
     for (name, value) in value.as_object().into_iter().flatten() {

@@ -70,8 +70,8 @@ fn cause(error: CallError) -> Cause {
     Cause::returned(error, code, after)
 }
 
-/// Returns the output of a tool for an answer: its body as JSON or as text. If there is no body, returns the status,
-/// and the location if the server names one.
+/// Returns the output of a tool for an answer: its body as JSON or as text, or what describes it. If there is no body,
+/// returns the status, and the location if the server names one.
 fn output(answer: &HttpAnswer) -> Value {
     if let Some(Ok(value)) = answer.json.as_ref().map(agents::Json::to_value) {
         return value;

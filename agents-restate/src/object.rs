@@ -34,10 +34,10 @@ struct AgentRun {
     room: Arc<Semaphore>,
 }
 
-/// Time of the next call for a run that is not over, as Restate stores it.
+/// Time of the next call for a run, as Restate stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Next {
-    /// After the next event of the run, which the relay sends.
+    /// After the next event of the run, which the relay sends. A run that is over or not in the store has none.
     Event,
     /// After this time, unless an event of the run comes earlier.
     After(Duration),

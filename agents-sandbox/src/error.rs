@@ -27,7 +27,7 @@ pub enum Limit {
     Network,
     /// The program made a system call that no program in a box may make.
     SystemCall,
-    /// The program was killed by the kernel, which does not say why.
+    /// The program was killed with `SIGKILL`, by the kernel or by itself. Why is not known.
     Killed,
     /// Number of instructions that a WebAssembly module may take.
     Fuel,

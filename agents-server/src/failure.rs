@@ -53,7 +53,7 @@ impl Failure {
         Failure::new(StatusCode::NOT_FOUND, "no_control", wording::NO_CONTROL)
     }
 
-    /// Returns the response to a request for this path: JSON below `/api`, and a page elsewhere.
+    /// Returns the response to a request for this path: JSON below `/api` and without a visitor, a page otherwise.
     pub(crate) fn answer(self, path: &str, visitor: Option<&Visitor>) -> Response {
         match visitor.filter(|_| !is_of_api(path)) {
             Some(visitor) => self.page(visitor),

@@ -102,7 +102,7 @@
 //! | 400, 415 | the body is no JSON, or does not say that it is |
 //! | 401 | nobody is signed in |
 //! | 403 | the principal may not do this |
-//! | 404 | there is no such thing for this principal |
+//! | 404 | there is no such thing for this principal, or no control plane in this control room |
 //! | 409 | the request was decided before, the letter was replayed before, the run is over, or is not over yet, or another profile was activated meanwhile |
 //! | 410 | the keys of the run are gone |
 //! | 413 | the body is too long |

@@ -165,7 +165,8 @@ impl Form {
 }
 
 impl Form {
-    /// Returns the arguments of a new call: those of the single fields, or the JSON of the field for all.
+    /// Returns the arguments of a new call: those of the single fields, or the JSON of the field for all. If nothing is
+    /// filled in, there are no arguments.
     fn new_arguments(&self, schema: &Value) -> Result<Json, Failure> {
         let all = match self.arguments.trim() {
             "" => None,

@@ -113,8 +113,8 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Writes a file under another name first and then renames it, so that its name always stands for the whole
-/// content.
+/// Writes a file, unless it is there with its whole content. The file is written under another name first and then
+/// renamed, so that its name always stands for the whole content.
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let whole = folder.join(name);

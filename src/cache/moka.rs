@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Maximum time for which a result is kept: a clock that adds more may overflow.
+/// Maximum time to which the time of a result is shortened: a clock that adds more may overflow. A result without a
+/// time does not expire.
 const A_CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// A concurrent cache in memory, by `moka`, that prefers to keep results that are often asked for.

@@ -31,8 +31,8 @@ impl<I, E> Case<I, E> {
     }
 }
 
-/// Reads cases from a file of JSON lines: a case for each line, with the fields `name`, `input` and `expected`. Empty
-/// lines are left out.
+/// Reads cases from a file of JSON lines: a case for each line, with the fields `name`, `input` and `expected`. Lines
+/// that are empty or blank are left out.
 ///
 /// ```
 /// use agents::evals::{Case, read_cases};
@@ -52,7 +52,8 @@ impl<I, E> Case<I, E> {
 ///
 /// # Errors
 /// When the file cannot be read, has no case, has two cases whose names differ in upper and lower case alone or not at
-/// all, or has a line that is no case or names none. The error names the file, and the line and the field where known.
+/// all, or has a line that is no case, or whose case has an empty name. The error names the file, and the line and the
+/// field where known.
 pub fn read_cases<I: Data, E: DeserializeOwned>(
     path: impl AsRef<Path>,
 ) -> io::Result<Vec<Case<I, E>>> {

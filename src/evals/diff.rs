@@ -8,7 +8,8 @@ use std::{collections::HashMap, process::ExitCode};
 ///
 /// A case that passes now and did not before is better, and the reverse is worse. Of the others, a case is worse if one
 /// of its scores is lower, and otherwise better if one is higher. A score that does not pass is lower than one that
-/// passes. Without an answer, each score counts as 0 and does not pass.
+/// passes. A score that is missing because the case has an error counts as 0 and does not pass. In a case without an
+/// error, a score that only one of the reports has is not compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Diff {
@@ -36,8 +37,8 @@ pub struct Diff {
 pub struct Change {
     /// Name of the case whose result differs.
     pub name: String,
-    /// Changes of the result, in words: scores that are new or differ, the error if there is no answer any more, or
-    /// that there is an answer now.
+    /// Changes of the result, in words: scores that are new or differ, the error if there was none before, or that
+    /// there is an answer now. Empty if the result differs only because a scorer is gone.
     pub what: Vec<String>,
 }
 
@@ -93,7 +94,7 @@ enum Direction {
 /// Compares two results of a case: returns whether the case got better, worse or neither, and what has changed. A case
 /// that passes now and did not before got better, and the reverse is worse. Otherwise the case got worse if any score
 /// is lower, and better if none is lower and any is higher. Of two scores, one that does not pass is lower than one
-/// that passes, whatever their values. Without an answer, each score counts as 0 and does not pass.
+/// that passes, whatever their values. A score that is missing because of an error counts as 0 and does not pass.
 fn compare(was: &CaseReport, is: &CaseReport) -> (Direction, Change) {
     let mut what = Vec::new();
     match (&was.error, &is.error) {

@@ -24,8 +24,8 @@ pub(super) fn in_file(path: &Path, what: impl fmt::Display) -> String {
     format!("{}: {what}", path.display())
 }
 
-/// Text of an error with the field that it is about. `field` is the path of a field; it is `.` for the whole line, and
-/// `?` if the line ends before it is known.
+/// Text of an error with the field that it is about. `field` is the path of a field; it is `.` for the whole text, and
+/// `?` if the text ends before it is known.
 pub(super) fn in_field(field: &str, what: impl fmt::Display) -> String {
     match field {
         "." | "?" => what.to_string(),

@@ -83,7 +83,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !reserved && !is_metadata_v4(address)
 }
 
-/// Returns the IPv4 address that is embedded in an IPv6 address; `None` if the IPv6 address embeds none.
+/// Returns the IPv4 address that is embedded in an IPv6 address: a mapped one, or one of NAT64 or 6to4; `None` for any
+/// other IPv6 address.
 fn hidden_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, high, low]

@@ -24,7 +24,7 @@ const HEADERS: [&str; 8] = [
 
 /// Response of a server, in one form for all kinds of content.
 ///
-/// Exactly one of `json`, `text` and `binary` is set, unless the body is empty.
+/// Exactly one of `json`, `text` and `binary` is set, unless no byte of a body was read.
 ///
 /// ```
 /// use agents::http::HttpAnswer;

@@ -70,7 +70,8 @@ impl HttpError {
         }
     }
 
-    /// Creates the error for a connection that failed, broke off, or was refused because the host is a private one.
+    /// Creates the error for a connection that failed, broke off, or was refused because the host is a private one, and
+    /// for a client or a request that cannot be made.
     pub(super) fn of_transport(error: &reqwest::Error) -> Self {
         let mut innermost: &dyn StdError = error;
         while let Some(source) = innermost.source() {

@@ -22,18 +22,18 @@
 //! | any other status below 500 | with an answer, also for a 404, or a redirect that is not followed |
 //! | 401, 403; a secret that is missing or unfit for a header | `AUTH_REQUIRED` |
 //! | 429 | `RATE_LIMIT`, with the time after which the server may be asked again |
-//! | 500 and above; too many redirects, or one to an invalid URL | `PROVIDER_ERROR` |
+//! | 500 and above; too many redirects, or one to an invalid URL; a source of secrets that fails | `PROVIDER_ERROR` |
 //! | no connection, or one that broke | `NETWORK_ERROR` |
 //! | no complete answer in time | `TIMEOUT` |
-//! | a host, an address or a method that is not allowed | `POLICY_DENIED` |
+//! | a host, an address or a method that is not allowed; a redirect to a URL that is not HTTP or has a password | `POLICY_DENIED` |
 //! | a URL that is not absolute, not HTTP, or has a password; a header that cannot be sent | `VALIDATION_ERROR` |
 //!
 //! # What is not allowed
 //!
 //! - Hosts: all except those that you allow, for the first request and for every redirect.
 //! - Plain HTTP: except for hosts allowed with `http://` before them, or as private hosts.
-//! - Addresses: a name that resolves to this machine or its network is refused. Addresses are checked when
-//!   the connection is made, so a name cannot resolve differently in between. Exceptions are made
+//! - Addresses: no connection is made to this machine or its network, whatever name resolves to it. Addresses are
+//!   checked when the connection is made, so a name cannot resolve differently in between. Exceptions are made
 //!   [host by host](HttpTool::allow_private_host), and even then no name may resolve to the metadata services
 //!   of cloud providers (169.254.169.254 and similar addresses).
 //! - Methods: all except `GET` and `HEAD`, unless you [allow](HttpTool::allow_method) them. A method that you allow
@@ -251,8 +251,9 @@ impl HttpTool {
 
     /// Sends the secret of this name to that host as `Authorization: Bearer`.
     ///
-    /// If no scope has the secret, the call ends with `AUTH_REQUIRED`. The secret is sent over plain HTTP only to
-    /// this machine, and not at all once a redirect has led to another origin.
+    /// The host is written as for [`allow_host`](Self::allow_host): without a port, it stands for the default port of
+    /// the scheme alone. If no scope has the secret, a call to the host ends with `AUTH_REQUIRED`. The secret is sent
+    /// over plain HTTP only to this machine, and not at all once a redirect has led to another origin.
     ///
     /// # Panics
     /// When `host` is not a host, or has `http://` before it.
@@ -274,7 +275,8 @@ impl HttpTool {
         }
     }
 
-    /// Sends the secret of this name, which is `user:password`, to that host as `Authorization: Basic`.
+    /// Sends the secret of this name, which is `user:password`, to that host as `Authorization: Basic`. See
+    /// [`bearer`](Self::bearer) for when it is sent.
     ///
     /// # Panics
     /// When `host` is not a host, or has `http://` before it.
@@ -283,8 +285,9 @@ impl HttpTool {
         self.send(host, Form::Basic, secret.into())
     }
 
-    /// Sends the secret of this name to that host as a parameter of the query, such as `api_key`. Servers write queries to
-    /// their logs: use a header where the server takes one.
+    /// Sends the secret of this name to that host as a parameter of the query, such as `api_key`. See
+    /// [`bearer`](Self::bearer) for when it is sent. Servers write queries to their logs: use a header where the server
+    /// takes one.
     ///
     /// # Panics
     /// When `host` is not a host, or has `http://` before it.

@@ -269,8 +269,8 @@ fn literal(url: &Url) -> Option<IpAddr> {
     host.parse().ok()
 }
 
-/// Returns the URL to which the server redirects; `None` if it does not redirect, and an error if it names no valid
-/// URL.
+/// Returns the URL to which the server redirects; `None` if it does not redirect, or does not say where. A location
+/// that is no valid URL is an error.
 fn redirected(response: &Response, from: &Url) -> Result<Option<Url>, HttpError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);

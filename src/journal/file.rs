@@ -93,8 +93,8 @@ impl FileJournal {
     /// ```
     ///
     /// # Errors
-    /// When the file cannot be opened, is open already, is not a journal of a format that this version reads, was
-    /// written with another key, or was altered.
+    /// When the file cannot be opened, is open already, is not a journal of a format that this version reads, was not
+    /// written with `key` (with [`Key::none`]: was written with a key), or was altered.
     pub fn open(path: impl AsRef<Path>, key: impl Into<Key>) -> io::Result<FileJournal> {
         let path = path.as_ref();
         let file = open(path)?;
@@ -371,8 +371,8 @@ pub(super) fn written(entries: &[Entry]) -> serde_json::Result<String> {
 /// ```
 ///
 /// # Errors
-/// When the text is not a journal of a format that this version reads, was written with another key, was altered,
-/// or holds no run.
+/// When the text is not a journal of a format that this version reads, was not written with `key` (with [`Key::none`]:
+/// was written with a key), was altered, or holds no run.
 pub fn recorded(text: &str, key: impl Into<Key>) -> io::Result<Recorded> {
     let mut lines = Lines::new(key.into());
     lines.read(text.as_bytes())?;

@@ -31,7 +31,8 @@ pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
 
 /// Returns an event handler that draws a run on any writer while it runs. With `redraw`, the timeline is drawn again
 /// in its place whenever it changes, which needs a terminal. Without it, a line is written for each step when the step
-/// ends.
+/// ends. A turn whose answer is refused gets a second line, and a call that ends with an escalation has its line when
+/// the escalation is settled.
 ///
 /// ```
 /// use agents::{prelude::*, timeline};
@@ -263,7 +264,7 @@ impl<W: Write> Live<W> {
     }
 
     /// Adds a note to the row of the agent's last answer at this place: what became of the answer. Returns the index of
-    /// the row.
+    /// the row; `None` if there is no such row.
     fn answer(&mut self, place: &str, became: &str) -> Option<usize> {
         let index = self.rows.iter().rposition(|row| row.is_turn_of(place))?;
         self.rows[index] = self.rows[index].clone().answer(became);

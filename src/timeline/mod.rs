@@ -28,8 +28,9 @@
 //! # }
 //! ```
 //!
-//! `▸` is an agent, `·` a turn of its model, `✓` and `✗` are calls. The lines below a call show the steps inside
-//! it. The bar shows when in the run a step took place.
+//! `▸` is an agent, `·` a turn of its model, `✓` a call that has succeeded, and `…` one that goes on. `✗` is a step of
+//! any of these kinds that has failed. The lines below a call show the steps inside it. The bar shows when in the run a
+//! step took place.
 
 mod draw;
 mod escalation;

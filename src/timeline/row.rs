@@ -120,7 +120,7 @@ impl Row {
         self
     }
 
-    /// Marks the row's answer as partial: incomplete.
+    /// Marks the row's answer as partial (incomplete), if it is and the row has not failed.
     pub(super) fn partial(mut self, partial: bool) -> Row {
         if partial && self.kind != Kind::Failed {
             self.facts = vec!["partial".to_owned()];
@@ -128,7 +128,7 @@ impl Row {
         self
     }
 
-    /// Sets the reason why the agent of this row gave no answer.
+    /// Sets the reason why the agent of this row gave no answer. Has no effect on a row that has not failed.
     pub(super) fn because(mut self, why: String) -> Row {
         if self.kind == Kind::Failed {
             self.note = why;

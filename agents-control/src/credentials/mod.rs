@@ -24,12 +24,12 @@ use uuid::Uuid;
 ///
 /// A token of OAuth is refreshed by the first request that needs it in the last minute before it expires, or later. Of
 /// all processes with the same store, one does so. It takes a lease on the row, looks at the row again, asks the token
-/// server, and stores the new token. The others go on with the old token while it is valid, and wait for the new one
-/// after that. It is a lease, because a lock would be held while the network is waited for: in SQLite nobody could
-/// write, and in PostgreSQL a connection would be taken, which the server closes after half a minute. A lease ends by
-/// itself if its holder dies. So a refresh token that was replaced may be sent again: if the holder died before it
-/// could store the answer, if the answer was lost on its way, or if the store took no write until the lease had ended.
-/// Most servers then refuse it, and somebody has to sign in again.
+/// server, and stores the new token. The others go on with the old token while it is valid. After that, a request waits
+/// about 35 seconds at most for the new one. It is a lease, because a lock would be held while the network is waited
+/// for: in SQLite nobody could write, and in PostgreSQL a connection would be taken, which the server closes after half
+/// a minute. A lease ends by itself if its holder dies. So a refresh token that was replaced may be sent again: if the
+/// holder died before it could store the answer, if the answer was lost on its way, or if the store took no write until
+/// the lease had ended. Most servers then refuse it, and somebody has to sign in again.
 ///
 /// If the token server fails, the stored token stays as it is, and requests send it while it is valid. After that, they
 /// fail with an error that names the credential. A process asks a server that fails once in five seconds at most, for

@@ -12,7 +12,8 @@ use uuid::Uuid;
 /// Time after which a hold that nobody has settled counts as spent. A request is over before that: a server may send
 /// nothing for half a minute at most, and the length of a reply is bounded.
 const EXPIRES: Duration = Duration::from_secs(600);
-/// Longest time that a call waits until its rate limit lets it pass; then it fails.
+/// Longest time that a call waits until its rate limit lets it pass. A call that would have to wait longer fails at
+/// once.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Money that is held in the store for one request to a model.

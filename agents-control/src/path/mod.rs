@@ -32,7 +32,8 @@ const IDLE: Duration = Duration::from_secs(30);
 #[non_exhaustive]
 pub struct Answer {
     /// Reply, or the error of the model that was tried last. That error also names the failures of the models before
-    /// it. Without an active profile, it is the error that says so.
+    /// it. If no model was tried, because no profile is active or the profiles cannot be read, it is the error that
+    /// says so.
     pub result: Result<Reply, ModelError>,
     /// Requests that were sent for this answer, in order: several if models failed.
     pub sends: Vec<Sent>,

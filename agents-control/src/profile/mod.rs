@@ -66,7 +66,8 @@ impl Tier {
 pub enum OverrideClass {
     /// The global profile of the purpose applies to all: no organisation or workspace may override it.
     Locked,
-    /// Organisations and workspaces may override the global profile, with models that it names or approves.
+    /// Organisations and workspaces may override the global profile, with models that it names or approves. If there is
+    /// no global profile, they may have profiles with any model.
     OperatorAllowed,
     /// Organisations and workspaces may override the global profile, with any model.
     Open,
@@ -190,7 +191,8 @@ pub struct ModelProfile {
     /// only under the class [`OverrideClass::OperatorAllowed`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<Candidate>,
-    /// Owner of the credential that is sent with requests to the profile's models.
+    /// Owner of the credential that is sent with requests to the models of the profile's own provider. A fallback of
+    /// another provider is asked without a credential.
     #[serde(default)]
     pub credential_source: CredentialSource,
     /// Name of the credential with which the model is asked; `None` for the credential of the tier above, if that is
@@ -229,7 +231,8 @@ pub struct ModelProfile {
 /// their models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Degradation {
-    /// Number of answers in a row, in one run, that have to be unfit before the run changes its models.
+    /// Number of answers in a row, in one run, that have to be unfit before the run changes its models. Another process
+    /// that goes on with the run begins to count anew.
     pub failures: u32,
     /// Time within which the unfit answers have to come, in milliseconds.
     pub within_ms: u64,

@@ -51,7 +51,8 @@ pub struct ResolvedProfile {
     pub version: u64,
     /// Models, in the order in which they are asked.
     pub chain: Vec<Candidate>,
-    /// Owner of the credential that is sent with requests to these models.
+    /// Owner of the credential that is sent with requests to these models, as far as they are of the same provider as
+    /// the first one.
     pub credential_source: CredentialSource,
     /// Name of the credential; `None` if the models are asked without a credential.
     pub credential_ref: Option<String>,

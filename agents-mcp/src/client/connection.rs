@@ -244,8 +244,8 @@ impl Connection {
 
 /// Reason why a call of a server's tool has no result.
 pub(super) enum Failure {
-    /// The server, or a proxy in front of it, has answered with this error. The call had no effect, unless the error
-    /// says that it had.
+    /// The server, or a proxy in front of it, has answered with this error, or the server with a result that cannot be
+    /// read. The effect of the call is not taken to be in doubt.
     Answered(McpError),
     /// The call has no usable answer: the connection to the server was lost, or the server answered something else than
     /// it was asked for. Nobody knows whether the call took effect.

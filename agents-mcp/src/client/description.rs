@@ -219,7 +219,7 @@ impl Server {
     /// use agents_mcp as mcp;
     ///
     /// // Printed once, by `Mcp::tools`, after somebody has read the description of the tool:
-    /// let digest = "5c1d7c1e0a5b4f0e9d0b8c6a2f3e4d5c";
+    /// let digest = "5c1d7c1e0a5b4f0e9d0b8c6a2f3e4d5c5c1d7c1e0a5b4f0e9d0b8c6a2f3e4d5c";
     /// let tracker = mcp::stdio("github-mcp-server", ["stdio"]).pin("github_create_issue", digest);
     /// # let _ = tracker;
     /// ```
@@ -247,8 +247,8 @@ impl Server {
 
     /// Sets who answers when the server asks a person something during a call (MCP calls that elicitation).
     ///
-    /// By default every question is declined. Values that the answer leaves out get the server's defaults. An answer
-    /// that does not follow the schema is not sent.
+    /// By default every question is declined, and a question that asks for a visit to a page always is. Values that the
+    /// answer leaves out get the server's defaults. An answer that does not follow the schema is not sent.
     ///
     /// ```
     /// use agents_mcp::{self as mcp, Answer, Question};

@@ -30,15 +30,17 @@ pub struct McpError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum McpErrorKind {
-    /// The server could not be started or reached, or did not answer; nothing was asked of it that has an effect.
+    /// The server could not be started or reached, its connection was lost, or it did not answer in time. Nothing was
+    /// asked of it that has an effect.
     Unreachable,
-    /// The server demands that this client authorizes itself.
+    /// The server demands that this client authorizes itself, or this client could not be authorized.
     Unauthorized,
-    /// The server refused the arguments of the call.
+    /// The server refused the arguments of the call, or the parameters of another request.
     InvalidArguments,
-    /// The server does not have the tool, or has changed it since it was admitted.
+    /// The server does not have the tool, has changed it since it was admitted, or does not know requests of this kind,
+    /// such as those for prompts.
     Changed,
-    /// The server answered that the call has failed.
+    /// The server answered that the call has failed, or answered a request with another error.
     Failed,
     /// The server sent what the protocol does not allow, or more than this client reads.
     Protocol,

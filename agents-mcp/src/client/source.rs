@@ -255,7 +255,8 @@ impl Mcp {
         Ok(())
     }
 
-    /// Closes all connections, which are made again when they are needed. Which tools were [admitted](Mcp::admit) is
+    /// Closes all connections, each once the requests under way have ended. New connections are made when they are
+    /// needed. Which tools were [admitted](Mcp::admit) is
     /// forgotten: a tool without a [pin](Server::pin) is then admitted as the server lists it.
     pub fn close(&self) {
         self.shared().links().of.clear();

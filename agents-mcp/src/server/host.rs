@@ -100,7 +100,7 @@ impl Host {
         }
     }
 
-    /// Returns the host of the call at work in this task; `None` outside of such a call.
+    /// Returns the host whose call is at work in this task, or whose resource is being read; `None` outside of both.
     pub fn current() -> Option<Host> {
         CURRENT.try_with(Self::clone).ok()
     }
@@ -224,7 +224,8 @@ impl fmt::Debug for Host {
     }
 }
 
-/// Returns the approver that asks the person at the host; `otherwise` decides where the host does not ask people.
+/// Returns the approver that asks the person at the host; `otherwise` decides where the host does not ask people, or
+/// gives no answer.
 pub(super) fn approver(otherwise: Arc<dyn Approver>) -> impl Approver {
     move |request: ApprovalRequest| {
         let otherwise = otherwise.clone();

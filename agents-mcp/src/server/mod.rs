@@ -225,7 +225,8 @@ impl Serve {
     }
 
     /// Sets the place where calls that need approval can be approved, such as the address of a control room. The answer
-    /// to such a call, which is not run, names the place.
+    /// to such a call, which is not run, names the place. Of this setting and [`approver`](Serve::approver), the last
+    /// one applies.
     pub fn approval_at(mut self, place: impl Into<String>) -> Self {
         self.settings.approver = Arc::new(denies(Some(place.into())));
         self
@@ -238,7 +239,8 @@ impl Serve {
     }
 
     /// Asks the person at the host about calls that need approval (MCP calls that elicitation). If the host does not
-    /// ask people, the [approver](Serve::approver) decides; without an approver, the call is not run.
+    /// ask people, or gives no answer, the [approver](Serve::approver) decides; without an approver, the call is not
+    /// run.
     ///
     /// The person at the host then decides alone. Do not use this where the host itself is not trusted.
     pub fn host_approves(mut self) -> Self {
@@ -249,7 +251,7 @@ impl Serve {
     /// Serves a host on standard input and output, until the input ends. Nothing else may print to standard output.
     ///
     /// # Errors
-    /// When the host breaks the handshake off.
+    /// When the handshake with the host fails.
     pub async fn stdio(self) -> io::Result<()> {
         self.on(tokio::io::stdin(), tokio::io::stdout()).await
     }
@@ -288,7 +290,7 @@ impl Serve {
     /// ```
     ///
     /// # Errors
-    /// When the host breaks the handshake off.
+    /// When the handshake with the host fails.
     pub async fn on(
         self,
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,

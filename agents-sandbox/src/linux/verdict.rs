@@ -29,7 +29,8 @@ const SAID: &[(&str, Limit)] = &[
 /// Number of lines at the end of the standard error in which the text of a limit is looked for.
 const LINES: usize = 5;
 
-/// Returns the error for the limit that ended a program; `None` if the program ended by itself.
+/// Returns the error for the limit that ended a program, by the signal of its end or by what it printed when it failed;
+/// `None` if no limit is found, or if the status is 0.
 pub(super) fn breach(status: i32, err: &Capture, sandbox: &Sandbox) -> Option<SandboxError> {
     let limit = match status - KILLED_BY {
         9 => Limit::Killed,
@@ -54,8 +55,8 @@ const STARTS: &[(&str, &[i32])] = &[
     ("/usr/bin/timeout: ", &[125, 126, 127]),
 ];
 
-/// Returns the error for a program that was not started, in the words of the programs that make the box; `None` if it
-/// was started.
+/// Returns the error for a program that was not started, in the words of the programs that make the box; `None` if the
+/// outputs do not look like that.
 pub(super) fn not_started(status: i32, out: &Capture, err: &Capture) -> Option<SandboxError> {
     if out.total > 0 || err.total > err.end.len() as u64 {
         return None;

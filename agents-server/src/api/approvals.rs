@@ -30,11 +30,11 @@ pub(crate) struct Choice {
 #[derive(Serialize)]
 struct Page {
     approvals: Vec<Request>,
-    /// Id of the request behind which the next page begins; `None` for the last page.
+    /// Id of the request behind which the next page begins; `None` if this page is not full, so that it is the last.
     next: Option<String>,
 }
 
-/// Request for approval with its exact arguments, if the visitor may see them.
+/// Request for approval with its exact arguments, for a visitor who may see them. Any other visitor gets a failure.
 #[derive(Serialize)]
 struct Whole {
     #[serde(flatten)]

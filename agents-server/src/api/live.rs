@@ -29,7 +29,7 @@ struct Reader {
     listening: Listening,
     tenant: Option<String>,
     /// Number of the last event that the reader has got, behind which events are read from the store: the reader has
-    /// come back, or was too slow. `None` once the store has no more of them.
+    /// come back, or was too slow. `None` for a new reader, and once the store has no more of them.
     behind: Option<u64>,
     /// Events that were read from the store, and are still to be sent to the reader.
     earlier: VecDeque<AuditRecord>,

@@ -36,7 +36,8 @@ pub(crate) struct Choice {
 #[derive(Serialize)]
 struct Page {
     runs: Vec<Summary>,
-    /// Id of the last run of this page: as `before`, it asks for the next page, of older runs. `None` on the last page.
+    /// Id of the last run of this page: as `before`, it asks for the next page, of older runs. `None` if this page is
+    /// not full, so that it is the last.
     next: Option<String>,
 }
 

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 /// Length of arguments, in bytes, up to which they can be edited on the page.
 const EDITABLE: usize = 64 * 1024;
 
-/// Returns the card of a request for approval. A card that `is_one_of_many` has a box to tick, if the visitor may
-/// decide about it.
+/// Returns the card of a request for approval. A card that `is_one_of_many` has a box to tick, if the request is
+/// pending and the visitor may decide about it.
 pub(super) fn card(
     visitor: &Visitor,
     readable: &Readable,

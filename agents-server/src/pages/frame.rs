@@ -119,7 +119,7 @@ fn failure(visitor: &Visitor, failure: &Failure) -> Html<String> {
     page(visitor, title_of(failure), Tab::None, Live::None, &body)
 }
 
-/// Returns the page of a failure for somebody who is not signed in, without the navigation.
+/// Returns the page of a failure of a request whose sender is not signed in or not known yet, without the navigation.
 pub(crate) fn bare(failure: &Failure) -> Html<String> {
     let title = title_of(failure);
     let body = html! {

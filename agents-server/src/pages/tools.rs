@@ -135,7 +135,7 @@ pub(super) fn warning(tool: &Tool) -> Markup {
     }
 }
 
-/// Returns a badge for each secret, which says whether it is there.
+/// Returns a badge for each secret, which says whether it is there, or only that it is needed if that is not known.
 pub(super) fn secrets(secrets: &[Secret]) -> Markup {
     html! {
         @if !secrets.is_empty() {

@@ -35,7 +35,7 @@ pub(crate) struct DeadLetters {
     pub(crate) letters: Vec<DeadLetter>,
     /// Place in the list behind which the next page begins; `None` for the last page.
     pub(crate) next: Option<String>,
-    /// Is `true` if there may be earlier letters than those that the search has looked at.
+    /// Is `true` on the last page, if there may be earlier letters than those that the search has looked at.
     pub(crate) more: bool,
 }
 

@@ -48,9 +48,11 @@ pub(crate) struct Profile {
 pub(crate) struct Circuit {
     pub(crate) provider: String,
     pub(crate) model: String,
-    /// Word for the state of the circuit: `open` while the model gets no requests, else `closed`.
+    /// Word for the state of the circuit: `open` while the model gets no requests, else `closed`. It is `closed` for a
+    /// profile that does not apply.
     pub(crate) circuit: &'static str,
-    /// Time until a request may test whether the model answers again, in milliseconds.
+    /// Time until a request may test whether the model answers again, in milliseconds; missing if the circuit is
+    /// closed.
     pub(crate) open_for_ms: Option<u64>,
 }
 
@@ -80,7 +82,7 @@ pub(crate) struct Version {
     pub(crate) activated_at: Timestamp,
     /// Time at which the version was deactivated; missing for a version that is active.
     pub(crate) deactivated_at: Option<Timestamp>,
-    /// Number of the version that is active in the same tier now.
+    /// Number of the version that is active in the same tier now; missing if none is.
     pub(crate) active: Option<u64>,
     /// Reason why the visitor may not activate the version again; missing if the visitor may.
     pub(crate) refusal: Option<String>,

@@ -73,12 +73,12 @@ pub(crate) struct Whole {
     pub(crate) run: Summary,
     /// Reason why the run does not go on; missing if it goes on or is over.
     pub(crate) standstill: Option<Standstill>,
-    /// Tokens and requests of the run so far; missing if the journal cannot be read.
+    /// Tokens and requests of the run so far; missing if the run has not begun, or its journal cannot be read.
     pub(crate) usage: Option<Usage>,
     /// Cost of the run so far, in billionths of a dollar; missing if it is not known.
     pub(crate) cost_nanos: Option<u64>,
     pub(crate) executions: Vec<Executed>,
-    /// Contents of the run; missing if the visitor may not see them, or they cannot be read.
+    /// Contents of the run; missing if the visitor may not see them, and empty if they cannot be read.
     #[serde(flatten)]
     pub(crate) contents: Option<Contents>,
     /// Reason why the journal of the run cannot be read; missing if it can.
@@ -202,7 +202,8 @@ pub(crate) async fn doubts(
     Ok(found)
 }
 
-/// Returns what the control plane has paid for a run; `None` if it knows of no request, or not of all prices.
+/// Returns what the control plane has paid for a run; `None` if it knows of no request, or not of all prices, or if
+/// there is no control plane.
 async fn priced(room: &Room, run: &str) -> Result<Option<u64>, Failure> {
     let Some(control) = &room.control else {
         return Ok(None);

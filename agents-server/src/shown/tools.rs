@@ -69,9 +69,10 @@ pub(crate) struct Tool {
 #[derive(Clone, Serialize)]
 pub(crate) struct Secret {
     pub(crate) name: String,
-    /// State in a word: `there`, `missing`, or `not_known` where the control room does not look secrets up.
+    /// State in a word: `there`, `missing`, or `not_known`. The state is not known where the control room does not look
+    /// secrets up, for the operator, and if the store of secrets fails or does not answer in time.
     pub(crate) state: &'static str,
-    /// Owner whose secret it is: `user`, `workspace` or `organisation`.
+    /// Owner whose secret it is: `user`, `workspace` or `organisation`; missing unless the secret is there.
     pub(crate) scope: Option<String>,
 }
 

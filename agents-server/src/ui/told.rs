@@ -49,7 +49,7 @@ pub(super) enum Told {
     },
     /// A call of a tool, or its arguments as they are now.
     Call(Call),
-    /// A request of a call was decided, and the run goes on with the call.
+    /// A request of a call was decided, and the run goes on: the call runs, or fails if it was denied.
     GoesOn(Call),
     /// A call has returned.
     Output { id: String, output: Value },
