@@ -161,9 +161,10 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets how many calls of one reply run concurrently; 16 by default.
+    /// Sets how many calls of one reply run concurrently; 16 by default, and 0 counts as 1. The calls of an agent in
+    /// the background are bounded in the same way, by themselves.
     ///
-    /// The other calls wait for their turn. A tool that is `sequential` runs alone.
+    /// The other calls wait for their turn. A tool that is `sequential` runs alone among the calls of its reply.
     ///
     /// ```
     /// # use agents_core as agents;
