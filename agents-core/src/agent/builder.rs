@@ -292,7 +292,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Sets the input of the agent if it takes a `String` and [repairs](Fixer) a call or an answer: the text that
     /// failed, or the report about it.
     ///
-    /// By default, an agent all of whose skills have a body is given the text, and any other agent the report.
+    /// By default, an agent that has skills, all of them with a body, is given the text, and any other agent the
+    /// report.
     pub fn repair_input(mut self, input: RepairInput) -> Self {
         self.agent.repair_input = Some(input);
         self
@@ -492,9 +493,10 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Registers a callback that gets every tool call of the agent once, when the call has ended: the tool's name, the
-    /// arguments as they ran (repairs included), and the result. A call that was refused has ended as well, and so has
-    /// a call that was cut off. The callback is called in all runs of the agent. Look-ups of knowledge are left out.
+    /// Registers a callback that gets every tool call of the agent once, when the call has ended: the tool's own name,
+    /// the arguments as they ran (repairs included), and the result. A call that was refused has ended as well, and so
+    /// has a call that was cut off. The callback is called in all runs of the agent. Look-ups of knowledge are left
+    /// out.
     ///
     /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run, with the calls of all its
     /// agents. When a run ends, the agent may still work in a spawned task of it. Only the callbacks of the run get

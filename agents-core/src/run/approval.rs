@@ -36,14 +36,14 @@ pub struct ApprovalRequest {
     pub id: String,
     /// Name of the agent that makes the call.
     pub agent_name: String,
-    /// Name of the tool that is called.
+    /// Name of the tool that is called, as the agent's model knows it.
     pub tool_name: String,
     /// Version of the tool that is called; empty if code runs a delegate.
     #[serde(default)]
     pub tool_version: String,
     /// Arguments with which the call would run, repairs included.
     pub args: Json,
-    /// Changes made to the arguments since the model wrote them, in order.
+    /// Changes made to the arguments since the model wrote them, and tries in vain, in order.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub repairs: Repairs,
     /// Origins of the [known](crate::evidence::Known) values among the arguments.

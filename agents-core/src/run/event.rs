@@ -103,8 +103,8 @@ impl<'de> Deserialize<'de> for Event {
 
 /// Kind of an [`Event`], with its data.
 ///
-/// The enum is closed: a `match` that handles every variant has seen everything that can be
-/// observed in a run.
+/// The enum is closed: a `match` that handles every variant has seen everything that can be observed in a run. Events
+/// name a tool as the agent's model knows it; its receipt has the tool's own name.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -302,7 +302,8 @@ pub struct ToolEnvelope {
     /// Is `true` if the output was cut to the run's limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Images, files and tables that the tool returned, and an output that was too large for the receipt.
+    /// Images, files and tables that the tool returned and, in a run with a blob store, an output that was too large
+    /// for the receipt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     /// Executions of the tool for this call, in order.

@@ -46,7 +46,7 @@ pub struct PinnedHandle {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selector {
-    /// Name of the tool among whose calls one is selected.
+    /// Own name of the tool, as receipts have it, among whose calls one is selected.
     pub tool: String,
     /// Rule by which one of the tool's calls is selected.
     #[serde(default)]

@@ -139,8 +139,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the store for outputs that are too large for a receipt, and for images and files that enter the run; see
-    /// [`blob`](crate::blob).
+    /// Sets the store for outputs that are too large for a receipt, for the images, files and tables that tools return,
+    /// and for the images and files in what an agent is given; see [`blob`](crate::blob).
     ///
     /// ```
     /// # use agents_core as agents;

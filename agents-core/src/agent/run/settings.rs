@@ -278,9 +278,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Registers a callback that gets every tool call of the run once, when the call has ended: the tool's name, the
-    /// arguments as they ran (repairs included), and the result. A call that was refused, or cut off by the end of its
-    /// run or agent, has ended as well. Look-ups of [knowledge](crate::AgentBuilder::knowledge) are left out.
+    /// Registers a callback that gets every tool call of the run once, when the call has ended: the tool's own name,
+    /// the arguments as they ran (repairs included), and the result. A call that was refused, or cut off by the end of
+    /// its run or agent, has ended as well. Look-ups of [knowledge](crate::AgentBuilder::knowledge) are left out.
     ///
     /// ```
     /// # use agents_core as agents;
