@@ -1,4 +1,5 @@
-//! Deep trees of agents: their levels are on the heap, so that no run overflows the stack.
+//! Deep trees of agents: levels that do not fit on the thread's stack are put on the heap, so that no run overflows the
+//! stack.
 
 use corosensei::{on_stack, stack::DefaultStack};
 use std::{
@@ -45,8 +46,8 @@ fn here() -> usize {
     (&raw const mark).addr()
 }
 
-/// Runs `work`, which may call itself for each level of a tree. If the levels have used up their part of the stack,
-/// the next one is put on the heap.
+/// Runs `work`, which may call itself for each level of a tree. If the levels have used up their part of the stack, the
+/// next one is put on the heap; if the system gives no memory, it stays on the stack.
 pub(crate) fn deep<R>(work: impl FnOnce() -> R) -> R {
     match FLOOR.get() {
         None => {

@@ -1,4 +1,5 @@
-/// Appends a number in decimal digits, with zeros before it if it has fewer than `least` digits.
+/// Appends a number in decimal digits, with zeros before it if it has fewer than `least` digits. `least` is from 1 to
+/// 10.
 ///
 /// The formatting of the standard library does the same, and takes several hundred instructions for it. Each turn of a
 /// run writes a few numbers.

@@ -5,7 +5,8 @@ use serde_json::{
 };
 use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 
-/// Valid JSON text, kept as it was written, so that numbers of any size stay exact; cheap to clone.
+/// Valid JSON text, kept as it was written but for white space around the value, so that numbers of any size stay
+/// exact; cheap to clone.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -19,7 +20,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 pub struct Json(Arc<RawValue>);
 
 impl Json {
-    /// Checks that `text` is valid JSON and keeps it.
+    /// Checks that `text` is valid JSON and keeps it, without white space before and after the value.
     ///
     /// # Errors
     /// When `text` is not one JSON value.
@@ -62,12 +63,14 @@ impl Json {
     /// keeps them exact.
     ///
     /// # Errors
-    /// When a number is too large even for a float (`1e999`), or brackets nest deeper than 127 levels.
+    /// When a number is too large even for a float (`1e999`), brackets nest deeper than 127 levels, or an escape such
+    /// as `\ud800` in a string is only one half of a surrogate pair.
     pub fn to_value(&self) -> Result<Value, serde_json::Error> {
         self.to()
     }
 
-    /// Returns the text that a model reads: a string bare, any other value as JSON.
+    /// Returns the text that a model reads: a string bare, any other value as JSON. A string with an escape that stands
+    /// for no character stays JSON.
     pub(crate) fn to_text(&self) -> String {
         match self.as_str().starts_with('"') {
             true => self

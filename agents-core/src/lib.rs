@@ -79,8 +79,9 @@ pub use agent::{Agent, AgentBuilder};
 pub use agents_reader as reader;
 /// Attribute for every `impl` of a trait of this crate with `async` functions, except [`Tool`], which needs none.
 ///
-/// Such traits are [`Model`], [`Agent`], [`Memory`](memory::Memory) and [`Secrets`](secret::Secrets). The attribute is
-/// that of the crate `async-trait`, re-exported so that programs need not depend on that crate themselves.
+/// Such traits are, for instance, [`Model`], [`Agent`], [`Memory`](memory::Memory) and [`Secrets`](secret::Secrets).
+/// The attribute is that of the crate `async-trait`, re-exported so that programs need not depend on that crate
+/// themselves.
 ///
 /// ```
 /// # use agents_core as agents;

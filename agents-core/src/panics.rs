@@ -92,7 +92,8 @@ pub(crate) async fn of_agent<T>(
     result.unwrap_or_else(|panic| Err(error(format!("agent `{name}`"))(panic)))
 }
 
-/// Returns the message of a caught panic. Only a text is dropped: any other payload may panic when it is dropped.
+/// Returns the message of a caught panic. Only a text is dropped; any other payload is leaked, since it may panic when
+/// it is dropped.
 fn caught(panic: Box<dyn Any + Send>) -> String {
     let said = message(&*panic);
     if !panic.is::<&str>() && !panic.is::<String>() {
@@ -101,7 +102,7 @@ fn caught(panic: Box<dyn Any + Send>) -> String {
     said
 }
 
-/// Returns the text with which code has panicked.
+/// Returns the text with which code has panicked, or a remark in its place if the panic has no text.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()

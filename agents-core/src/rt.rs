@@ -253,7 +253,7 @@ pub mod doubts {
 }
 
 /// Tool that is asked about the effect of an interrupted execution: one that writes, and is not idempotent or is so
-/// only for a time.
+/// only for a time. The trait is also implemented for a tool whose effects or `in_doubt` the macro refuses.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is never asked what became of an interrupted execution",
     label = "no `#[tool]` that writes and is not `idempotent`",
@@ -323,7 +323,8 @@ pub mod undos {
     pub use crate::tool::{conflict, undone};
 }
 
-/// Tool whose calls can be undone: one that writes, and is not irreversible.
+/// Tool whose calls can be undone: one that writes, and is not irreversible. The trait is also implemented for a tool
+/// whose effects or `undo` the macro refuses.
 #[diagnostic::on_unimplemented(
     message = "calls of `{Self}` cannot be undone",
     label = "no `#[tool]` that writes and is not `irreversible`",
@@ -414,7 +415,7 @@ impl<T> Said<T> for Undoing<T> {
     }
 }
 
-/// Value that an `undo` may return: [`Undone`], or a `Result` of it or of `()`.
+/// Value that an `undo` may return: [`Undone`], or a `Result` of [`Undone`] or of `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what the undo came to",
     label = "expected `undone()`, `conflict(\"..\")`, or a `Result` of them or of `()`",
@@ -537,13 +538,13 @@ pub trait Listed: Sized {
 
 impl<T> Listed for T {}
 
-/// Tools behind `..` in a list that are taken by value: a [`ToolSet`], or a value that can be iterated over.
+/// Tools behind `..` in a list that are taken by value: a [`ToolSet`], or a value that iterates over tools.
 ///
 /// Generated code calls `(more).__spread()`. Other values are borrowed by [`SpreadSource`], so that a source of tools
 /// may be a static.
 pub trait SpreadTools: Sized {
-    /// Returns the tools unchanged, for the list to take. The tools are a [`ToolSet`], or a value that can be iterated
-    /// over, such as a `Vec`.
+    /// Returns the tools unchanged, for the list to take. The tools are a [`ToolSet`], or a value that iterates over
+    /// tools, such as a `Vec`.
     #[must_use]
     fn __spread(self) -> Self {
         self

@@ -58,10 +58,11 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the system prompt: a text, which may be lent, as `&self.prompt` is, or an async function that returns one.
     ///
-    /// The function is called once for each conversation with the model, just before it begins, and its text is a part
-    /// of the run: a stored run that goes on does not call it again. It is called within the run, so it may run agents,
-    /// and [`RunContext::current`](crate::run::RunContext::current) tells it for whom the run works. The agent's time
-    /// limit bounds it. It may return `String`, or a `Result` with any error that can be displayed; an error ends the agent's work.
+    /// The function is called each time that the agent begins to work with its model, in a [`Chat`](super::Chat) for
+    /// each message. Its text is a part of the run: a stored run that goes on does not call it again. It is called
+    /// within the run, so it may run agents, and [`RunContext::current`](crate::run::RunContext::current) tells it for
+    /// whom the run works. The agent's time limit bounds it. It may return `String`, or a `Result` with any error that
+    /// can be displayed; an error ends the agent's work.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -153,8 +154,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// run, and [`EventKind::Shortened`](crate::run::EventKind::Shortened) tells of it. The size of the conversation is the
     /// count of the last reply, with an estimate of what was added: a token for every four bytes.
     ///
-    /// If the model refuses a request because it is too long, the conversation is shortened once, and the model is asked
-    /// once more.
+    /// If the model refuses a request because it is too long, the conversation is shortened once, if anything can be
+    /// left out, and the model is asked once more.
     ///
     /// The size of the window is that of the model's [`Capabilities`](crate::model::Capabilities), or of
     /// [`ContextPolicy::window`](super::ContextPolicy::window). Without either, the first request is an error of the kind
@@ -200,8 +201,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the agent's default error handler, `on_error!(match error { .. })`.
     ///
-    /// The handler is asked about each failed call for which no other arms decide, and about final answers that do not
-    /// fit.
+    /// The handler is asked about each failed call for which no other arms decide, unless the call was denied, and
+    /// about final answers that do not fit.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -226,7 +227,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the error handler for one tool by name, `on_error!(Tool, match error { .. })`.
     ///
-    /// This handler is asked before the tool's own handler. `E` is the tool's error type.
+    /// This handler is asked before the tool's own handler. Several handlers for one tool are asked in the order in
+    /// which they were set. `E` is the tool's error type.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -255,7 +257,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Sets the default error handler of one skill, by name.
     ///
     /// This handler is asked while that skill is at work, after the tool's own handler and before the agent's default.
-    /// The handler is also asked about final answers that do not fit.
+    /// The handler is also asked about final answers that do not fit. Several handlers for one skill are asked in the
+    /// order in which they were set.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -289,14 +292,15 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Sets the input of the agent if it takes a `String` and [repairs](Fixer) a call or an answer: the text that
     /// failed, or the report about it.
     ///
-    /// By default, an agent all of whose skills have a body is given the text, and any other agent the report.
+    /// By default, an agent that has skills, all of them with a body, is given the text, and any other agent the
+    /// report.
     pub fn repair_input(mut self, input: RepairInput) -> Self {
         self.agent.repair_input = Some(input);
         self
     }
 
-    /// Sets the handler for escalations that reach this agent: from its own tools and repair
-    /// agents, and from the agents it delegates to.
+    /// Sets the handler for escalations that reach this agent: from its own tools, its answer and its repair agents,
+    /// and from the agents below it.
     ///
     /// See [`escalation`](crate::escalation).
     ///
@@ -489,9 +493,10 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Registers a callback that gets every tool call of the agent once, when the call has ended: the tool's name, the
-    /// arguments as they ran (repairs included), and the result. A call that was refused has ended as well, and so has
-    /// a call that was cut off. The callback is called in all runs of the agent. Look-ups of knowledge are left out.
+    /// Registers a callback that gets every tool call of the agent once, when the call has ended: the tool's own name,
+    /// the arguments as they ran (repairs included), and the result. A call that was refused has ended as well, and so
+    /// has a call that was cut off. The callback is called in all runs of the agent. Look-ups of knowledge are left
+    /// out.
     ///
     /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run, with the calls of all its
     /// agents. When a run ends, the agent may still work in a spawned task of it. Only the callbacks of the run get

@@ -35,7 +35,8 @@ use std::{
 /// - If no tool that writes has run, the send is forgotten: the conversation stays as it was, and the same message can
 ///   be sent again.
 /// - Otherwise, the send is kept, with its calls, their results, and a remark in place of the answer. So the model
-///   knows of what was done, such as a payment. The next message goes on from there.
+///   knows of what was done, such as a payment. The next message goes on from there. If code or a composition does the
+///   work, only the message and the remark are kept.
 ///
 /// An agent may answer with a [skill](crate::agent::Skill) that is a function instead of a model. Its answers belong to
 /// the conversation, too.
@@ -87,7 +88,7 @@ impl<'a, A: Agent> Chat<'a, A> {
         self
     }
 
-    /// Shortens the conversation before each message, as [`KeepLast`](super::KeepLast) or
+    /// Shortens the conversation before each message that is [sent](Chat::send), as [`KeepLast`](super::KeepLast) or
     /// [`Summarize`](super::Summarize) does, or a policy of your own.
     ///
     /// What is left out is gone from the conversation, also if the message gets no answer.
@@ -97,7 +98,8 @@ impl<'a, A: Agent> Chat<'a, A> {
         self
     }
 
-    /// Sends a message; await the returned [`Run`] for the answer, or configure it first.
+    /// Sends a message; await the returned [`Run`] for the answer, or configure it first. After this call,
+    /// [`go_on`](Chat::go_on) cannot go on with an earlier message.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -147,8 +149,9 @@ impl<'a, A: Agent> Chat<'a, A> {
     /// ```
     ///
     /// # Errors
-    /// When there is nothing to go on with, for instance because the last message has its answer, its model was never
-    /// asked, or the agent is a composition. When the message cannot be read as the agent's input.
+    /// When there is nothing to go on with, for instance because the last message has its answer, no model was told of
+    /// it, or the agent is a composition. The same holds if a model has answered, and the answer was neither accepted
+    /// nor given back to the model. When the message cannot be read as the agent's input.
     pub fn go_on(&mut self) -> Result<Run<'_, A>, Error> {
         let unfinished = self.talk().unfinished.clone();
         let unfinished = unfinished

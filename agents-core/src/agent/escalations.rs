@@ -109,8 +109,9 @@ fn why_left<I: Data, O: Data>(agent: &str, next: &Instead<I, O>) -> String {
     wording::left::after_an_escalation(agent, &did)
 }
 
-/// Asks the agent's handler about an escalation, and replies to the agent that raised it. Returns the replacement of
-/// the handling agent's own work, if the handler chose one.
+/// Asks the agent's handler about an escalation. Returns the replacement of the handling agent's own work, if the
+/// handler chose one that is possible; otherwise replies to the agent that raised the escalation. If the handler
+/// throws, the function does not return.
 async fn judge<I: Data, O: Data>(
     cx: &RunContext,
     agent: &impl HandlingAgent<I, O>,

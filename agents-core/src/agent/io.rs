@@ -70,7 +70,8 @@ impl IntoInput<PathBuf> for &str {
 }
 
 /// Returns the agent's input as the first message of its model: a string without quotes, any other value as JSON.
-/// Images and files are beside the text. The text of a tuple of a string and of images or files is the string.
+/// Images and files are beside the text. The text of a tuple of a string and of images or files is the string. An input
+/// that cannot be serialised gives an empty message.
 pub(crate) fn prompt_of<I: Data>(input: &I) -> Content {
     let any = input as &dyn Any;
     if let Some(text) = any.downcast_ref::<String>() {

@@ -99,7 +99,8 @@ impl<I: Data, O: Data + JsonSchema> AgentBuilder<'_, I, O> {
     }
 }
 
-/// Returns the text below a header: the lines between two lines `---` at the beginning.
+/// Returns the text below its header, which is the lines between two lines `---` at the beginning; the whole text if
+/// there is no header. White space at both ends is left out.
 fn below_header(text: &str) -> &str {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');

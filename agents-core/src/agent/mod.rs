@@ -142,8 +142,8 @@ pub trait Agent: Send + Sync {
     /// first.
     ///
     /// Inside a tool or another agent, the run is a part of the run that goes on there, and shares its budget, its
-    /// cancellation and its model. In a spawned task, a run of its own starts instead; use [`run_in`](Agent::run_in)
-    /// there.
+    /// cancellation and its model, unless a setting makes it [a run of its own](Run). In a spawned task, a run of its
+    /// own starts instead; use [`run_in`](Agent::run_in) there.
     fn run(&self, input: impl IntoInput<Self::In>) -> Run<'_, Self>
     where
         Self: Sized,
@@ -207,8 +207,9 @@ pub trait Agent: Send + Sync {
     /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
-    /// When the agent's own work fails, or when its input or its output cannot be written as JSON. If the agent
-    /// throws, the whole run ends, and the call never returns.
+    /// When the agent's own work fails, its input or its output cannot be written as JSON, the answer that a stored run
+    /// has of it cannot be read, or the run is over. If the agent throws, the whole run ends, and the call never
+    /// returns.
     async fn run_in(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());

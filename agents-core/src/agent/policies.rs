@@ -14,7 +14,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// ones.
     ///
     /// A pattern that matches no tool of the agent is an error before anything runs. So is a policy that asks for less
-    /// approval than a tool itself demands.
+    /// approval than a tool itself declares.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -38,7 +38,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Sets the error handler for the tools whose names match `pattern`.
     ///
     /// This handler is asked before the tool's own handler, and after the one that [`on_error_of`](Self::on_error_of)
-    /// sets for a single tool.
+    /// sets for a single tool. If several patterns match, their handlers are asked in the order in which they were set.
     ///
     /// ```
     /// # use agents_core as agents;

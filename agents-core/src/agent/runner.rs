@@ -18,8 +18,8 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 ///
 /// The contract of the callee's context names the runner, for example as `dyn AgentRunner<About = World>`. The callee
 /// implements it. A program that knows both gives the caller a [bridge tool](AgentRunner#method.tool), so that neither
-/// context names the other. Within the bridge tool, the callee's run is a part of the caller's run: it has its scope, its
-/// budget, its cancellation and its trace.
+/// context names the other. Within the bridge tool, the callee's run is a part of the caller's run, unless it is [a run
+/// of its own](super::Run): it has the scope, the budget, the cancellation and the trace of that run.
 ///
 /// ```
 /// # use agents_core as agents;

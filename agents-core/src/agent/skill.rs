@@ -8,9 +8,9 @@ type When<'a, I> = Arc<dyn Fn(&I) -> bool + Send + Sync + 'a>;
 /// Way in which an agent can answer an input: with a function, or with its model.
 ///
 /// The first skill whose condition is true answers. If no condition is true, the only skill without a condition
-/// answers. If several skills have no condition, the model chooses among them by their names and descriptions, in a
-/// turn of its own before the work. If all skills have a condition and none is true, the run fails with an error of
-/// the kind [`InvalidInput`](crate::ErrorKind::InvalidInput).
+/// answers. If several skills have no condition, the model chooses among them by their names and descriptions before
+/// the work, in one or two turns of its own. If all skills have a condition and none is true, the run fails with an
+/// error of the kind [`InvalidInput`](crate::ErrorKind::InvalidInput).
 ///
 /// ```
 /// # use agents_core as agents;

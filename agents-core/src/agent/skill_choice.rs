@@ -17,7 +17,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Number of times that a model is asked to choose a skill before the run fails.
+/// Maximum number of times that a model is asked to choose a skill before the run fails.
 const TRIES: u32 = 2;
 
 /// Result of choosing the skill by conditions alone, before any model is asked.

@@ -130,8 +130,8 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
 }
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// Returns the agent's input as a repair agent, if none was set: the text that failed if all its skills have a
-    /// body, else the report about it.
+    /// Returns the agent's input as a repair agent, if none was set: the text that failed if the agent has skills and
+    /// all of them have a body, else the report about it.
     fn by_default(&self) -> RepairInput {
         let is_code = |skill: &Skill<'a, I, O>| skill.body().is_some();
         match !self.skills.is_empty() && self.skills.iter().all(is_code) {

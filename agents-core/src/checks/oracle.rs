@@ -1,7 +1,8 @@
 //! Record of the events and requests of runs in tests, to compare one version of the engine with another.
 //!
 //! With the variable `AGENTS_ORACLE`, every event of every run and every request to a model is written as a line of
-//! JSON. The line goes into a file of the folder that the variable names; the file is named after the test:
+//! JSON. The line goes into a file of the folder that the variable names; the file is named after the thread, which has
+//! the name of the test:
 //!
 //! ```text
 //! AGENTS_ORACLE=/tmp/before cargo test --test integration

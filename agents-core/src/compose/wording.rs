@@ -1,6 +1,6 @@
 //! Texts of compositions: descriptions, which models read, first.
 
-/// Returns the names of a composition's agents as `a, b, c`, or as `a; 3` for three equal names.
+/// Returns the names of a composition's agents as `a, b, c`. Three or more equal names are written as `a; 3`.
 pub(super) fn listed(names: &[&str]) -> String {
     match names {
         [first, _, rest @ ..] if !rest.is_empty() && names.iter().all(|name| name == first) => {

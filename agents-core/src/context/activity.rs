@@ -15,7 +15,8 @@ pub(crate) struct Activity(Mutex<Moving>);
 
 #[derive(Default)]
 struct Moving {
-    /// Number of requests to models and executions of tools that go on.
+    /// Number of pieces of work that go on: requests to models, executions of tools, and facts that are stored before a
+    /// person is asked. An execution that rests, because a person is asked within it, is not counted.
     working: usize,
     /// Requests for approval that nobody has decided, each with its number.
     waiting: Vec<(u64, ApprovalRequest)>,
@@ -41,19 +42,19 @@ impl Activity {
         result
     }
 
-    /// Adds 1 to the number of requests to models and executions that go on, until the returned guard is dropped.
-    /// Meanwhile the run is not put down.
+    /// Adds 1 to the number of pieces of work that go on, until the returned guard is dropped. Meanwhile the run is not
+    /// put down, unless the work [rests](Self::rests).
     pub(crate) fn work(self: &Arc<Self>) -> Working {
         self.goes_on();
         Working(self.clone())
     }
 
-    /// Adds 1 to the number of requests to models and executions of tools that go on.
+    /// Adds 1 to the number of pieces of work that go on.
     pub(super) fn goes_on(&self) {
         self.moving().working += 1;
     }
 
-    /// Subtracts 1 from the number of requests and executions that go on: one has ended, or waits for a person.
+    /// Subtracts 1 from the number of pieces of work that go on: one has ended, or waits for a person.
     pub(super) fn rests(&self) {
         self.change(|moving| moving.working -= 1);
     }
@@ -68,7 +69,8 @@ impl Activity {
         Waiting(self.clone(), number)
     }
 
-    /// Returns the requests that the run waits for, if nothing else in the run moves.
+    /// Returns the requests that the run waits for, if nothing else in the run moves; `None` if anything moves, or no
+    /// request waits. In that case `waker` is woken when nothing moves any more.
     fn waits_for(&self, waker: &Waker) -> Option<Vec<ApprovalRequest>> {
         let mut moving = self.moving();
         if moving.working == 0 && !moving.waiting.is_empty() {
@@ -80,7 +82,8 @@ impl Activity {
     }
 }
 
-/// Guard of a request or an execution that goes on; the run is not put down until the guard is dropped.
+/// Guard of work that goes on, such as a request to a model. The run is not put down until the guard is dropped or the
+/// work rests.
 pub(crate) struct Working(Arc<Activity>);
 
 impl Drop for Working {
@@ -100,8 +103,9 @@ impl Drop for Waiting {
     }
 }
 
-/// Carries out work until it ends, or until all of it waits for people. In that case `put_down` is carried out, and
-/// the requests for which the work waits are returned; the caller then drops the work.
+/// Carries out work until it ends, or until all of it waits for people. In that case `put_down` is carried out, and the
+/// requests for which the work waits are returned; the caller then drops the work. Without an `activity`, the work is
+/// carried out to its end.
 pub(crate) async fn until_waiting<T, E>(
     activity: Option<&Arc<Activity>>,
     mut work: Pin<&mut impl Future<Output = T>>,

@@ -38,7 +38,7 @@ impl Audience {
         }
     }
 
-    /// Returns `true` if a subscriber, a log or an oracle of tests listens. Events are made only then.
+    /// Returns `true` if a subscriber, a log or an oracle of tests listens. Events of facts are made only then.
     pub(crate) fn listens(&self) -> bool {
         #[cfg(any(test, feature = "testing"))]
         if oracle::is_on() {

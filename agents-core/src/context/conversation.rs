@@ -25,7 +25,7 @@ pub(crate) struct Exchange {
 #[derive(Clone, Default)]
 pub(crate) struct Talk {
     pub(crate) earlier: Earlier,
-    /// Last message, if its run ended without an answer.
+    /// Last message, if its run ended without an answer and the chat can go on with it; else `None`.
     pub(crate) unfinished: Option<Unfinished>,
 }
 
@@ -44,7 +44,8 @@ pub(crate) struct Earlier {
     pub(crate) history: Arc<History>,
     /// Number of model turns that the conversation has taken so far.
     pub(crate) turns: u32,
-    /// Names of the agents to which the conversation was handed, one after the other.
+    /// Names of the agents to which the conversation was handed, one after the other. If an agent got it back, the
+    /// agents after that one are left out.
     pub(crate) handed_to: Vec<String>,
     /// Is `true` if the user's words are among the messages already.
     pub(crate) is_said: bool,
@@ -68,14 +69,16 @@ struct Last {
     turns: u32,
     /// Results of calls that the model was not given, since the run ended before.
     results: Vec<Message>,
-    /// Names of the agents to which the conversation was handed, one after the other.
+    /// Names of the agents to which the conversation was handed, one after the other. If an agent got it back, the
+    /// agents after that one are left out.
     handed_to: Vec<String>,
     /// Is `true` if a tool that writes has run for one of the agents that took part in the conversation.
     has_written: bool,
 }
 
 impl Last {
-    /// Returns the conversation that began at the place `id`, followed through all hand-offs.
+    /// Returns the conversation that began at the place `id`, followed through all hand-offs; `None` if no model had a
+    /// conversation there.
     fn of(state: &State, id: PlaceId) -> Option<Self> {
         let mut place = state.place(id);
         let first = place.agent.clone();
@@ -168,9 +171,10 @@ impl Exchange {
         Ok(())
     }
 
-    /// Adds the run's messages to the conversation, or drops them. The messages are kept if the run has an answer.
-    /// Without an answer they are kept if a tool that writes has run, so that the model knows of the effect, and
-    /// dropped otherwise.
+    /// Adds the run's messages to the conversation, or drops them. The messages are kept if the run has an answer. If
+    /// that answer does not come from the agent's own model, only the user's words and the answer are added. Without an
+    /// answer they are kept if a tool that writes has run, so that the model knows of the effect, and dropped
+    /// otherwise.
     pub(crate) fn settle<T>(&self, node: &Node, outcome: &Outcome<T>) {
         if let Err(error) = &outcome.result {
             return self.keep_effects(node, &error.to_string());
@@ -202,9 +206,11 @@ impl Exchange {
         earlier.history = Arc::new(history);
     }
 
-    /// Keeps the messages of a run without an answer in the conversation if a tool that writes has run. Every call
-    /// gets a result, and a remark with the reason stands in place of the answer. In any case the messages are kept
-    /// apart as `unfinished`, so that the chat can go on with them.
+    /// Keeps the messages of a run without an answer in the conversation if a tool that writes has run. Every call gets
+    /// a result, and a remark with the reason stands in place of the answer. If no model had the conversation, or other
+    /// work took its place after an escalation, only the user's words and the remark are kept. Whether a tool has
+    /// written or not, the messages are also kept apart as `unfinished` if the chat can go on with them: a model was
+    /// told of the message, and its reply does not come last.
     fn keep_effects(&self, node: &Node, reason: &str) {
         let (last, has_written) = node.machine().look(|state| {
             let has_written = state.place(node.id()).wrote;

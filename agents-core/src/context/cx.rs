@@ -106,7 +106,8 @@ impl RunContext {
         }
     }
 
-    /// Returns the context of the current task; `None` if the task does not belong to a run.
+    /// Returns the context of the code that is running; `None` outside of a run. A task that code of a run has spawned
+    /// is outside, except within an agent that [`run_in`](crate::Agent::run_in) runs there.
     pub fn current() -> Option<Self> {
         CURRENT.try_with(Self::clone).ok()
     }
@@ -124,7 +125,7 @@ impl RunContext {
     /// Returns the time left before the agent here, a call around it or a run around it is stopped; `None` if nothing
     /// is bounded in time.
     ///
-    /// The clock stops while a person is asked.
+    /// The clock stops while a person is asked, and while an agent waits in a [pause](crate::run::Steering::pause).
     pub fn time_left(&self) -> Option<Duration> {
         self.watch.as_ref().map(|watch| watch.left())
     }
@@ -196,7 +197,7 @@ impl RunContext {
         self.handover.as_deref()
     }
 
-    /// Returns the path of the place that a nested run (a run of its own) of `agent` has here.
+    /// Opens a place for a nested run (a run of its own) of `agent` here, and returns its path: another path each time.
     pub(crate) fn place_of(&self, agent: &str, input: &str) -> String {
         format!("{}/run", self.agent_child(agent, input).node.path())
     }
@@ -331,7 +332,7 @@ impl RunContext {
 
     /// Carries out `work` here, within `time` if that is given. If the time runs out, the agent's bound on time is
     /// passed: the run or the repair around this place ends, and the call never returns. The time stands still while a
-    /// person is asked.
+    /// person is asked, and while the work waits in a pause.
     pub(crate) async fn within<T>(
         &self,
         time: Option<Duration>,
@@ -377,8 +378,8 @@ impl RunContext {
         self.model.as_ref()
     }
 
-    /// Returns the conversation that the agent here continues: the one that was handed to it, or that of the chat if
-    /// it is the agent of the run; empty for any other agent.
+    /// Returns the conversation that the agent here continues: the one that was handed to it, or that of the chat if it
+    /// is the agent of the run; empty in any other case.
     pub(crate) fn earlier(&self) -> Earlier {
         if let Some(handover) = &self.handover {
             return handover.earlier.clone();

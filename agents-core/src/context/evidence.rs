@@ -19,7 +19,8 @@ impl Shared<Root> {
 }
 
 impl Root {
-    /// Collects the evidence of the run: the words of the user and the receipts of its calls.
+    /// Collects the evidence of the run: the words of the user, with instructions and answers to questions, the results
+    /// in the conversation before the run, and the receipts of its calls that succeeded.
     fn evidence(&self) -> Evidence {
         let exchange = self.settings.exchange.as_ref();
         let before = exchange.map(|exchange| exchange.earlier().history);

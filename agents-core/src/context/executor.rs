@@ -15,7 +15,8 @@ pub(crate) struct Executor {
 }
 
 impl Executor {
-    /// Returns the number of calls of one reply that may run side by side: 16 unless set, and at least 1.
+    /// Returns the number of calls of one reply that may run side by side, and also of an agent's calls in the
+    /// background: 16 unless set, and at least 1.
     pub(crate) fn max_parallel(&self) -> usize {
         self.max_parallel.unwrap_or(16).max(1)
     }

@@ -1,7 +1,7 @@
 //! State machine of a run: the run's one state and one journal, behind one lock.
 //!
-//! Every change goes through [`Machine::add`]: the fact is folded into the state, and is stored unless it changes
-//! nothing.
+//! Every change of the state is a fact, as [`Machine::add`] takes it: the fact is folded into the state and, in a run
+//! with a journal, is stored unless it changes nothing.
 
 use super::{Audience, PassedLimit, Past, Writer, wording};
 use crate::{
@@ -121,8 +121,8 @@ impl Machine {
         }
     }
 
-    /// Puts the run down: it stops in this process and can go on later. Later facts are not stored. Returns when all
-    /// facts so far are stored.
+    /// Puts the run down: it stops in this process and can go on later. Later facts are ignored. Returns when all facts
+    /// so far are stored.
     pub(crate) async fn put_down(&self) -> Result<(), JournalError> {
         let stored = {
             let mut inner = self.lock();
@@ -174,7 +174,8 @@ impl Machine {
         self.place(above, |place| place.children.get(key).copied())
     }
 
-    /// Returns the place below `above` with this key, which is opened if there is none.
+    /// Returns the place below `above` with this key, which is opened if there is none. In a run that was dropped, no
+    /// place is opened, and `above` is returned.
     pub(crate) fn open(
         &self,
         above: PlaceId,
@@ -360,7 +361,7 @@ impl Inner {
     }
 
     /// Adds a fact to the run, and applies it to the state. The events that follow go into the list of `audience`, if
-    /// there is one.
+    /// there is one. Does nothing if the run was dropped or put down.
     fn add_and_tell(
         &mut self,
         place: PlaceId,

@@ -8,12 +8,14 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Maximum number of runs of their own within each other. Each run begins with a new budget, so only this bound ends
-/// agents that call each other in runs of their own.
+/// Maximum number of runs that a run of its own is nested in. Each run begins with a new budget, so apart from
+/// deadlines and cancellations, only this bound ends agents that call each other in runs of their own.
 const DEEPEST: u32 = 15;
 
 impl Settings {
-    /// Takes settings over from the outer run, for a run of its own within it. Settings that the inner run has stay.
+    /// Takes settings over from the outer run, for a run of its own within it. Settings that were given to the inner
+    /// run stay, but restrictions of the outer run apply as well. The masker, the replay, the findings and the records
+    /// of executions are always those of the outer run. The error says that runs are nested too deep.
     pub(crate) fn inherit(&mut self, around: &RunContext) -> Result<(), Error> {
         let outer = &around.root.settings;
         self.nesting_depth = outer.nesting_depth + 1;

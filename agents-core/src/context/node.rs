@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-/// Place of one agent or of one call in a run: a handle, whose data is in the state of the run.
+/// Place of an agent, a call or an answer in a run: a handle, whose data is in the state of the run.
 pub(crate) struct Node {
     machine: Shared<Machine>,
     id: PlaceId,
@@ -59,7 +59,7 @@ impl Node {
         self.machine.offer(self.id, tools, format)
     }
 
-    /// Passes the state of the model-driven agent here to `f`.
+    /// Passes the state of the model-driven agent here to `f`; an empty state if there is none.
     pub(crate) fn frame<R>(&self, f: impl FnOnce(&Frame) -> R) -> R {
         self.machine.place(self.id, |place| match &place.frame {
             Some(frame) => f(frame),
@@ -69,13 +69,13 @@ impl Node {
 
     /// Returns the place of work within one call or one answer of this agent.
     ///
-    /// Each call and each answer has a place of its own. So an agent that runs again there, when a stored run goes on,
-    /// is again the first one with its input.
+    /// Each round of a call and each answer has a place of its own. So an agent that runs again there, when a stored
+    /// run goes on, is again the first one with its input.
     pub(crate) fn inside(self: &Arc<Self>, within: Within) -> Arc<Node> {
         self.child(&within.to_string(), self.depth, None)
     }
 
-    /// Returns the place of work within one call or one answer of this agent, if anything has run there.
+    /// Returns the place of work within one call or one answer of this agent, if it was opened before.
     pub(crate) fn known(self: &Arc<Self>, within: Within) -> Option<Arc<Node>> {
         // Mostly nothing has run there; then the key need not be written.
         let any = self
@@ -273,7 +273,7 @@ impl Node {
         self.machine.place(self.id, |place| place.call().is_some())
     }
 
-    /// Sets the budget of the agent that works here.
+    /// Sets the budget of the agent that works here, unless it is set already.
     pub(crate) fn bound(&self, budget: &Budget) {
         self.machine.bound(self.id, budget);
     }
@@ -360,7 +360,8 @@ impl Node {
         self.id
     }
 
-    /// Returns the path of the place, for digests and clock readings; empty at the root.
+    /// Returns the path of the place, for digests and records. At the root it is empty or, in a nested run, the path of
+    /// that run's place in the outer run.
     pub(crate) fn path(&self) -> Path<'_> {
         Path(self)
     }

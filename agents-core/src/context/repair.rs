@@ -10,8 +10,8 @@ const DEEPEST: u32 = 4;
 
 /// Scope of a repair while its repair agent works: the places that belong to the repair, and the way in which it ended.
 ///
-/// If the repair agent's own budget is passed, the repair ends and nothing else does. The budget of an agent around it,
-/// a throw and a cancellation end the run as they always do.
+/// If the budget of the repair agent or of an agent below it is passed, the repair ends and nothing else does. The
+/// budget of an agent around the repair, a throw and a cancellation end the run as they always do.
 #[derive(Debug)]
 pub(crate) struct RepairScope {
     /// Level of the tree at which the repair begins: nodes at this level and below belong to it.

@@ -51,7 +51,8 @@ pub(crate) struct Origin {
 }
 
 impl Root {
-    /// Creates the data that the parts of a run share. `place` is the name of the run's place in the run around it.
+    /// Creates the data that the parts of a run share. `place` is the path of the run's place in the run around it;
+    /// empty if no run is around it.
     pub(crate) fn new(
         settings: Settings,
         agent: &str,
@@ -174,7 +175,7 @@ impl Root {
         self.secret_scope.get_or_init(scope)
     }
 
-    /// Returns the key of the digests by which arguments are recognised.
+    /// Returns the key of the digests by which arguments are recognised; `None` for a run that was stored without one.
     pub(crate) fn key(&self) -> Option<RunKey> {
         *self.key.get_or_init(|| match &self.settings.key_around {
             Some(around) => Some(around.within(&self.node.path().to_string())),

@@ -71,7 +71,7 @@ pub(crate) struct Settings {
     pub(crate) nesting_depth: u32,
     /// Key by which the run around this one recognises arguments; `None` without a run around.
     pub(crate) key_around: Option<RunKey>,
-    /// Deadline of the run around this one; `None` if no run is around it or that run has no deadline.
+    /// Innermost deadline around this run: of an execution, of an agent or of a run; `None` if there is none.
     pub(crate) watch: Option<Shared<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,

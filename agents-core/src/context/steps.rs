@@ -77,7 +77,8 @@ impl RunContext {
         self.add_to_call(CallFact::Secret { name, found });
     }
 
-    /// Returns the arguments with which the call around this place runs; `None` outside of a call.
+    /// Returns the arguments with which the call around this place runs; `None` outside of a call, and once its agent
+    /// no longer handles the call.
     pub(crate) fn arguments(&self) -> Option<Json> {
         self.with_call(Call::input)
     }

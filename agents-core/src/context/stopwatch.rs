@@ -10,7 +10,7 @@ use tokio::{
 };
 
 /// Deadline of one execution, of an agent or of a run. The time stands still while a person is asked, however deep
-/// within.
+/// within, and while an agent waits in a pause.
 pub(crate) struct Stopwatch {
     hands: Mutex<Hands>,
     changed: Notify,
@@ -22,7 +22,8 @@ pub(crate) struct Stopwatch {
 
 struct Hands {
     deadline: Instant,
-    /// Number of people who are being asked; `since` is the time at which the first of them was asked.
+    /// Number of reasons for which the time stands still: people who are asked, and pauses. `since` is the time at
+    /// which the first of them began.
     waiting: u32,
     since: Instant,
 }
@@ -45,7 +46,8 @@ impl Stopwatch {
         Self::new(now.checked_add(time).unwrap_or(now + AGES), outer, rests_in)
     }
 
-    /// Returns the least time left of this deadline and those around it. It does not shrink while a person is asked.
+    /// Returns the least time left of this deadline and those around it. It does not shrink while the time stands
+    /// still.
     pub(crate) fn left(&self) -> Duration {
         let mut least = Duration::MAX;
         let mut watch = Some(self);
@@ -87,7 +89,7 @@ impl Stopwatch {
         }
     }
 
-    /// Waits until this deadline, or one around it, has passed.
+    /// Waits until this deadline has passed. The work around it waits for the deadlines around it.
     pub(crate) async fn expired(&self) {
         loop {
             let changed = self.changed.notified();
@@ -136,8 +138,8 @@ impl Shared<Stopwatch> {
     }
 }
 
-/// Guard while a person is asked: the time of this deadline, and of those around it, stands still until the guard is
-/// dropped.
+/// Guard while a person is asked or a pause lasts: the time of this deadline, and of those around it, stands still
+/// until the guard is dropped.
 pub(crate) struct Still(Shared<Stopwatch>);
 
 impl Drop for Still {

@@ -9,7 +9,7 @@ use crate::{
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 impl Writer {
-    /// Reads the journal of a run, and keeps others from writing to it. Returns the writer for the run's next facts.
+    /// Reads the journal of a run, and returns the writer for the run's next facts.
     pub(crate) async fn open(
         journal: Arc<dyn Journal>,
         settings: &Settings,

@@ -40,7 +40,7 @@ struct Sent {
     runs: u32,
     /// Entries since the last order to the task: it is not woken for each fact.
     kept: Vec<Entry>,
-    /// Channel of orders to the task that stores entries; `None` once the run is dropped.
+    /// Channel of orders to the task that stores entries; `None` once the run is dropped or put down.
     to: Option<mpsc::UnboundedSender<Order>>,
     /// Error because of which no further entry is stored; `None` while entries are stored.
     refused: Option<JournalError>,
@@ -80,12 +80,14 @@ impl Writer {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes out what the journal had stored of the run to which it belongs; `None` for a new run.
+    /// Takes out what the journal had stored of the run to which it belongs; `None` for a new run, or if it was taken
+    /// out before.
     pub(crate) fn stored(&self) -> Option<Stored> {
         self.take(|run| run.run == 0)
     }
 
-    /// Takes out what the journal had stored of the nested run at this place; `None` for a new run.
+    /// Takes out what the journal had stored of the nested run at this place; `None` for a new run, or if it was taken
+    /// out before.
     pub(crate) fn stored_at(&self, place: &str) -> Option<Stored> {
         self.take(|run| run.run > 0 && run.started.place == place)
     }
@@ -103,7 +105,8 @@ impl Writer {
         sent.runs - 1
     }
 
-    /// Adds a fact to the facts that are not stored yet. The next [`store`](Writer::store) stores it.
+    /// Adds a fact to the facts that are not stored yet. The next [`store`](Writer::store) stores it. After
+    /// [`refuse`](Writer::refuse), the fact is dropped.
     pub(crate) fn keep(&self, run: u32, place: PlaceId, at: Timestamp, fact: Json) {
         let mut sent = self.sent();
         sent.seq += 1;
@@ -119,7 +122,7 @@ impl Writer {
         }
     }
 
-    /// Returns `true` if the run was dropped: then nothing more is stored of it.
+    /// Returns `true` if the run was dropped or put down: then nothing more is stored of it.
     pub(crate) fn is_gone(&self) -> bool {
         self.sent().to.is_none()
     }
@@ -142,7 +145,7 @@ impl Writer {
     /// Stores all facts that were recorded so far in the journal.
     ///
     /// # Errors
-    /// When that failed, has failed before, or was refused.
+    /// When that failed, has failed before or was refused, or the run was dropped or put down before.
     pub(crate) async fn store(&self) -> Result<(), JournalError> {
         let stored = self.send(false);
         self.until(stored).await
@@ -180,8 +183,8 @@ impl Writer {
 }
 
 impl Sent {
-    /// Sends the task an order with all facts so far. The task ends with the process, or when it has released the
-    /// journal.
+    /// Sends the task an order with all facts so far. The task ends when it has released the journal, and when no order
+    /// can come any more.
     fn send(&mut self, done: Option<oneshot::Sender<Result<(), JournalError>>>, is_last: bool) {
         let entries = std::mem::take(&mut self.kept);
         if let Some(to) = &self.to {

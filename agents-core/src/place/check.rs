@@ -212,8 +212,9 @@ fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
     }
 }
 
-/// Adds a defect for each grant of a place that goes beyond the grants of the nearest agent above that has any.
-/// Without grants of its own, the place has one defect for all its tools beyond those grants.
+/// Adds a defect for each grant or confirmation of a place that goes beyond the grants and confirmations of the nearest
+/// agent above that has any grants. Without grants of its own, the place has one defect for all its tools beyond those
+/// grants.
 fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let authority = above.iter().rev().map(|place| place.inner());
     let Some(authority) = authority.into_iter().find(|place| place.granted.is_some()) else {

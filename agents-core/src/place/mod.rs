@@ -32,7 +32,7 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// Returns `true` if the grants of this place admit a tool of this name.
+    /// Returns `true` if the grants and confirmations of this place admit a tool of this name.
     pub(crate) fn admits(&self, tool: &str) -> bool {
         let granted = self.granted.as_ref();
         granted.is_none_or(|granted| meant(granted, tool)) || self.confirms(tool)
@@ -141,7 +141,7 @@ impl fmt::Debug for Placement {
 #[derive(Clone)]
 pub(crate) struct TeamPlace {
     pub(crate) placement: Shared<Placement>,
-    /// Time that the call to this agent may take, as the agent above allows it; `None` without a limit.
+    /// Time that the call to this agent may take, as the agent above allows it; `None` if no call runs the agent.
     pub(crate) allowed: Option<Duration>,
 }
 

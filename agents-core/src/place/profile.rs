@@ -46,7 +46,7 @@ pub struct Profile {
     pub(crate) repair_input: RepairInput,
     /// Name of the input, for models that call the agent as a delegate.
     pub(crate) input_name: Cow<'static, str>,
-    /// Digest of the type of the agent's answer, if a model gives the answer.
+    /// Digest of the type of the agent's answer, if a model gives the answer. Of compositions, only a chain has one.
     pub(crate) answer: Option<Arc<str>>,
     /// Names of the tools that the agent's answer may claim calls of.
     pub(crate) claims: Vec<String>,
@@ -102,7 +102,7 @@ impl OwnTool {
         }
     }
 
-    /// Returns the version of the tool; `None` if the profile of an agent that was written by hand does not name it.
+    /// Returns the version of the tool; `None` if the tool itself is not known.
     fn version(&self) -> Option<&str> {
         self.tool().map(|tool| &*tool.spec().version)
     }
@@ -455,8 +455,8 @@ impl Profile {
         known
     }
 
-    /// Returns a digest of the type of the agent's answer, by which a stored run notices that the type has changed; `None`
-    /// if no model gives the answer.
+    /// Returns a digest of the type of the agent's answer, by which a stored run notices that the type has changed;
+    /// `None` if no model gives the answer, and for every composition but a chain whose last agent has a digest.
     pub fn answer_digest(&self) -> Option<&str> {
         self.answer.as_deref()
     }

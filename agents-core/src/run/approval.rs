@@ -36,14 +36,14 @@ pub struct ApprovalRequest {
     pub id: String,
     /// Name of the agent that makes the call.
     pub agent_name: String,
-    /// Name of the tool that is called.
+    /// Name of the tool that is called, as the agent's model knows it.
     pub tool_name: String,
-    /// Version of the tool that is called.
+    /// Version of the tool that is called; empty if code runs a delegate.
     #[serde(default)]
     pub tool_version: String,
     /// Arguments with which the call would run, repairs included.
     pub args: Json,
-    /// Changes made to the arguments since the model wrote them, in order.
+    /// Changes made to the arguments since the model wrote them, and tries in vain, in order.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub repairs: Repairs,
     /// Origins of the [known](crate::evidence::Known) values among the arguments.
@@ -140,12 +140,14 @@ impl ApprovalRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// The call may run with its arguments.
+    /// The call may run with its arguments. A call that [asks a question](ApprovalRequest::question) is denied by this
+    /// decision, since such a call needs an answer.
     Approve,
     /// The call may run with other arguments than its own; [`approve_with`](Approval::approve_with) creates this
     /// approval.
     ///
-    /// The arguments are read strictly, and pass the run's policies. If they do not fit, the call is denied.
+    /// The arguments are read strictly, and the run's policies judge them. If they do not fit or a policy denies them,
+    /// the call is denied. A call that asks a question, and a delegate that code runs, are denied in any case.
     ApproveWith {
         /// Arguments with which the call runs in place of its own.
         args: Json,
@@ -167,10 +169,11 @@ pub enum Approval {
         /// Change that is asked for, in words for the model.
         note: String,
     },
-    /// The call may not run: nobody decided in time, or the approval was not used in time. The model is told so. The
-    /// call of a question gets the default answer instead, if the question has a default.
+    /// The call may not run: nobody decided in time, the approval was not used in time, or the run has no approver for
+    /// a question. The model is told so. The call of a question gets the default answer instead, if the question has a
+    /// default.
     Expired {
-        /// Text that says what was not done within the time limit, for the error.
+        /// Text for the error: what was not done within the time limit, or that there is no approver.
         reason: String,
     },
 }
@@ -347,8 +350,8 @@ impl From<Approval> for ApprovalDecision {
     note = "a closure is `|request: ApprovalRequest| async move {{ Approval::Approve }}`"
 )]
 pub trait Approver: Send + Sync + 'static {
-    /// Decides about one call. The run waits for the returned future without a time limit, except for the time to
-    /// answer a [question](ApprovalRequest::question).
+    /// Decides about one call. The call waits for the returned future without a time limit, except for the time to
+    /// answer a [question](ApprovalRequest::question); other calls of the run go on.
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, ApprovalDecision>;
 
     /// Returns `true` if the approver itself lets a question [expire](Approval::Expired) when its time is over. By default,

@@ -2,7 +2,7 @@ use super::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Reason why a call needs approval. A request has one or more of them.
+/// Reason why a call needs approval. Each request of a run has one or more of them.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -29,7 +29,8 @@ pub enum ApprovalReason {
     Policy,
     /// An earlier execution of the tool may have taken effect, and nobody has found out yet.
     InDoubt,
-    /// An equal call has run before, in this run or in a run around or within it.
+    /// An equal call has run before, or is about to run for the same reply: in this run, in a run around it, or in any
+    /// run within these.
     Repeated(EarlierExecution),
     /// The approver gave other arguments, whose risk is higher than the approver may approve.
     RiskierArguments,
@@ -73,8 +74,8 @@ impl fmt::Display for ApprovalReason {
     }
 }
 
-/// Execution of an equal call (same tool, same arguments) before this one, in the same run or in a run around or
-/// within it.
+/// Execution of an equal call (same tool, same arguments) before this one: in the same run, in a run around it, or in
+/// any run within these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlierExecution {
@@ -99,7 +100,7 @@ pub struct EarlierExecution {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EarlierOutcome {
-    /// The execution goes on, or its end is not recorded.
+    /// The execution has not begun, goes on, or its end is not recorded.
     Open,
     /// The earlier execution returned an output.
     Succeeded,

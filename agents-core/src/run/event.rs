@@ -48,7 +48,7 @@ pub struct Event {
     /// Place of the agent, of the call, or of the turn whose answer is repaired. It is a prefix of the places of
     /// everything within it.
     ///
-    /// All events of one call have the same place.
+    /// All events of one call have the same place, except those of an escalation: they have the place of an agent.
     pub place: String,
     /// Kind of the event: what happened, with its data.
     #[serde(flatten)]
@@ -103,8 +103,8 @@ impl<'de> Deserialize<'de> for Event {
 
 /// Kind of an [`Event`], with its data.
 ///
-/// The enum is closed: a `match` that handles every variant has seen everything that can be
-/// observed in a run.
+/// The enum is closed: a `match` that handles every variant has seen everything that can be observed in a run. Events
+/// name a tool as the agent's model knows it; its receipt has the tool's own name.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -132,7 +132,8 @@ pub enum EventKind {
         /// Id of the run that started.
         run_id: Arc<str>,
     },
-    /// A nested agent started: an agent that a tool, a repair or another agent runs.
+    /// A nested agent started: an agent that a tool, a repair, code or another agent runs. An agent that turns to
+    /// another of its skills after an escalation starts, too, also the agent of the run.
     AgentStarted,
     /// The skill of the agent that answers the input was chosen.
     SkillChosen {
@@ -190,8 +191,8 @@ pub enum EventKind {
         /// Arguments, as the model sent them.
         arguments: String,
     },
-    /// The arguments of a call were changed by reading, an arm or a repair agent, and are about to
-    /// be used.
+    /// The arguments of a call were changed by reading, an arm, a repair agent or the approver, and fit. They are used
+    /// unless a person has to approve them first.
     ///
     /// Changed arguments that do not fit either are reported by [`CallFailed`](EventKind::CallFailed).
     CallRepaired {
@@ -203,13 +204,15 @@ pub enum EventKind {
         /// has all changes of the call.
         repairs: Repairs,
     },
-    /// The approver is asked whether a call may run.
+    /// A call needs approval, and the approver is asked whether it may run, if the run has an approver.
     ApprovalRequested(ApprovalRequest),
-    /// The approver decided whether a call may run.
+    /// It was decided whether a call may run: by the approver, or by the run itself if there is no approver or the time
+    /// for an answer is over.
     ApprovalDecided {
-        /// Id of the receipt of the call that was decided about.
+        /// Id of the receipt of the call that was decided about. If code runs a delegate, the delegate's place in the
+        /// run.
         call_id: Arc<str>,
-        /// Decision of the approver: whether the call may run.
+        /// Decision whether the call may run.
         approval: Approval,
         /// Name of the person or program that decided, if the approver gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -248,11 +251,11 @@ pub enum EventKind {
         /// Name of the ticket, such as `researcher-1`. The message with the result names it.
         ticket: String,
     },
-    /// A call whose execution has failed waits before its next execution.
+    /// A call whose execution has failed, or that a rate limiter held back, waits before its next execution.
     BackingOff {
         /// Name of the tool whose failed call is to be executed again.
         tool: String,
-        /// Length of the wait before the next execution of the call.
+        /// Length of the wait before the next execution of the call; it may be zero.
         #[serde(rename = "wait_ms", with = "milliseconds")]
         wait: Duration,
     },
@@ -299,7 +302,8 @@ pub enum EventKind {
     Escalated(Box<Escalation>),
     /// The resolution that an agent chose for an escalation is not possible. The escalation is passed on.
     ResolutionRefused(RefusedResolution),
-    /// An escalation was settled: exactly one such event follows each [`Escalated`](EventKind::Escalated).
+    /// An escalation was settled: if the run ends in the same process, exactly one such event follows each
+    /// [`Escalated`](EventKind::Escalated).
     ///
     /// If the model is told of the settlement, or another model goes on, that follows with the next request.
     EscalationSettled(Box<EscalationReceipt>),
@@ -312,14 +316,15 @@ pub enum EventKind {
         repairs: Repairs,
     },
     /// A text does not fit as the final answer: the model's, or one that an arm or a repair agent gave in its place.
-    /// The agent's arms may still recover it.
+    /// The agent's arms may still recover it. A text that was to name a skill, and does not, is reported in the same
+    /// way.
     AnswerFailed {
         /// Text that does not fit as the answer.
         answer: String,
         /// Description of what is wrong with the text of the answer.
         reason: String,
     },
-    /// The final answer does not fit and is returned to the model.
+    /// The final answer, or the choice of a skill, does not fit and is returned to the model.
     AnswerRefused {
         /// Text that the model is given: what is wrong with its own answer, and what an arm adds to that.
         reason: String,
@@ -339,7 +344,8 @@ pub enum EventKind {
         /// Text of the error with which the agent of the run failed.
         reason: String,
     },
-    /// The run ended. It is the last event of each run.
+    /// The run ended. It is the last event of a run, except for the ends of agents in spawned tasks. A run that was put
+    /// down or dropped has no such event.
     RunEnded {
         /// Is `true` if the run gave an answer, and `false` if it failed or was stopped.
         ok: bool,

@@ -77,7 +77,7 @@ impl Findings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a finding about the call whose receipt has this id.
+    /// Adds a finding about the call whose receipt has this id, in place of an earlier one about the same call.
     pub fn add(&self, call_id: impl Into<String>, finding: Finding) {
         self.all().insert(call_id.into(), finding);
     }

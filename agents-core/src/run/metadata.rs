@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Summary of a call's receipt for logs, traces and billing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCallMetadata {
-    /// Name of the tool that was called.
+    /// Own name of the tool that was called, as its receipt has it.
     pub tool_name: String,
     /// Name of the agent that made the call.
     pub agent_name: String,

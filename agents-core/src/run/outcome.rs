@@ -42,9 +42,11 @@ pub struct Outcome<T> {
     /// Is `true` if the answer is incomplete: an agent returned a
     /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut the answer off.
     pub partial: bool,
-    /// Escalations of the run, each with the way in which it ended, in order.
+    /// Escalations of the run, each with the way in which it ended, in the order in which they were settled.
     pub escalations: Vec<EscalationReceipt>,
-    /// Changes that reading, arms and repair agents made to the final answer, and repairs that failed.
+    /// Changes that reading, arms and repair agents made to the final answer, and repairs that failed. Empty if the
+    /// agent that was run is a composition or answered by code: only changes to the answer of its own model are known
+    /// here.
     ///
     /// Changes to answers that went back to the model come first, in order.
     pub repairs: Repairs,
@@ -90,9 +92,10 @@ pub struct Outcome<T> {
 pub enum Stopped {
     /// The budget of an agent or of the run was used up.
     Budget {
-        /// Name of the agent whose budget was used up; for the budget of the run, the agent that was run.
+        /// Name of the agent whose budget was used up; for the totals of the budget of the run, such as tokens, the
+        /// agent that was run.
         agent: String,
-        /// Bound of the agent's budget that was reached.
+        /// Bound that was reached: of the agent, of its place in a team, or of the run.
         limit: Limit,
     },
     /// A policy did not allow a request to a model.
@@ -104,7 +107,8 @@ pub enum Stopped {
     },
     /// An agent is put together wrongly and cannot work.
     Unfit {
-        /// Name of the agent that cannot work, since it is put together wrongly.
+        /// Name of the agent that cannot work, since it is put together wrongly. If a tool ran the agent, the name of
+        /// the tool.
         agent: String,
         /// Description of what is wrong with the agent.
         reason: String,
@@ -115,9 +119,10 @@ pub enum Stopped {
         /// Description of what is wrong with the journal, the model or the tool.
         reason: String,
     },
-    /// A run on recorded replies made a request that the recorded run did not make.
+    /// A run on recorded replies, or a replay, differs from the recorded run: for instance, it made a request that the
+    /// recorded run did not make.
     Diverged {
-        /// First difference between the requests of this run and those of the recorded run.
+        /// Difference between this run and the recorded run because of which the run was stopped.
         reason: String,
     },
     /// A cancellation token of the run was cancelled.
@@ -194,8 +199,9 @@ pub struct AgentOutputs {
     pub response: String,
     /// Receipts of all calls, by their `call_id`.
     pub tools_by_id: IndexMap<Arc<str>, Arc<ToolEnvelope>>,
-    /// Ids of the calls, each a `call_id`, in the order in which the models asked: a call comes before the calls of
-    /// agents that ran within it.
+    /// Ids of the calls, each a `call_id`. The calls of one agent are in the order in which its model asked, each
+    /// followed by the calls of agents that ran within that call. The calls of other agents below it, such as the parts
+    /// of a composition, come after those, in the order of the agents' names.
     pub tool_order: Vec<Arc<str>>,
     /// Receipt of the last call in this order that succeeded. Calls by which a repair agent gave up (`escalate`,
     /// `throw_exception`) are passed over.
@@ -266,12 +272,13 @@ impl AgentOutputs {
 pub struct ToolEnvelope {
     /// Deterministic id: a digest of tool, version, input and place in the run. It is the same on any machine.
     pub call_id: Arc<str>,
-    /// Name of the tool that was called.
+    /// Own name of the tool that was called; the model may know the tool by an [alias](crate::tool::alias).
     pub name: String,
-    /// Version of the tool that was called.
+    /// Version of the tool that was called; empty if the agent does not have the tool.
     pub version: String,
-    /// Arguments of the last execution. If there was none, the arguments that the model sent, as a string if no object
-    /// could be read from them. Arguments that are longer than the run's limit for outputs are cut to a string.
+    /// Arguments of the last execution, or those for which the output came from a cache or the call was denied. If
+    /// there are none, the arguments that the model sent, as a string if no object could be read from them. Arguments
+    /// that are longer than the run's limit for outputs are cut to a string.
     ///
     /// Arguments that a repair gave and that did not help are in `repairs`.
     pub input: Json,
@@ -295,13 +302,14 @@ pub struct ToolEnvelope {
     /// Is `true` if the output was cut to the run's limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Images, files and tables that the tool returned, and an output that was too large for the receipt.
+    /// Images, files and tables that the tool returned and, in a run with a blob store, an output that was too large
+    /// for the receipt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     /// Executions of the tool for this call, in order.
     pub attempts: Vec<Attempt>,
-    /// Changes to the arguments: those of reading, those of arms and repair agents, and the repairs
-    /// that failed, with the reason.
+    /// Changes to the arguments: those of reading, those of arms, repair agents and the approver, and the repairs that
+    /// failed, with the reason.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub repairs: Repairs,
     /// Origins of the [known](crate::evidence::Known) values among the arguments of the last execution.
@@ -421,8 +429,8 @@ fn gave_up(receipt: &ToolEnvelope) -> bool {
 pub struct Attachment {
     /// Kind of the attachment's content: an image, a table, or other bytes.
     pub kind: AttachmentKind,
-    /// URL at which the content can be loaded. Without a blob store it is `sha256:` and the digest, from which nothing
-    /// can be loaded.
+    /// URL at which the content can be loaded: that of the blob store, or the one that the tool gave. If the run has no
+    /// blob store or the store failed, it is `sha256:` and the digest, from which nothing can be loaded.
     pub url: String,
     /// Media type of the content, such as `image/png`; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

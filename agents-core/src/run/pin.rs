@@ -46,7 +46,7 @@ pub struct PinnedHandle {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selector {
-    /// Name of the tool among whose calls one is selected.
+    /// Own name of the tool, as receipts have it, among whose calls one is selected.
     pub tool: String,
     /// Rule by which one of the tool's calls is selected.
     #[serde(default)]
@@ -60,10 +60,10 @@ pub struct Selector {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// Selects the last call, successful or not.
+    /// Selects the last call in the order of [`tool_order`](AgentOutputs::tool_order), successful or not.
     #[default]
     Latest,
-    /// Selects the first call that succeeded.
+    /// Selects the first call in the order of [`tool_order`](AgentOutputs::tool_order) that succeeded.
     FirstSuccess,
     /// Selects the call whose receipt has the given id.
     ByCallId,
@@ -159,8 +159,8 @@ impl Selector {
     }
 }
 
-/// Returns the receipts of this tool's calls, in the model's order. Calls made while the agent did not have the tool
-/// are left out.
+/// Returns the receipts of this tool's calls, in the order of [`tool_order`](AgentOutputs::tool_order). Calls made
+/// while the agent did not have the tool are left out.
 fn calls_of<'o>(
     outputs: &'o AgentOutputs,
     tool: &str,

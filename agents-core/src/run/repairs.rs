@@ -7,7 +7,8 @@ use serde::{
 };
 use std::{borrow::Cow, fmt};
 
-/// Changes that were made to arguments or to an answer, in order: by the reader, by arms and by repair agents.
+/// Changes that were made to arguments or to an answer, and tries in vain, in order: by the reader, by arms, by repair
+/// agents and by the approver.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -33,7 +34,8 @@ pub struct RepairStep {
     pub path: String,
     /// Short description of the change to the text, for people.
     pub note: String,
-    /// Beginning of the text before the change, on one line; `None` if the text is not known.
+    /// Beginning of the text before the change, on one line; `None` if the text is not known, as with most changes of
+    /// the reader. In place of a long text, the reader gives its length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// Is `true` if the text could also be read in another way; see [`Change::uncertain`].
@@ -56,9 +58,10 @@ pub struct RepairStep {
 pub enum RepairKind {
     /// The reader changed the text in this way, to make it fit.
     Read(ChangeKind),
-    /// An arm or a repair agent supplied new text, which is used.
+    /// An arm, a repair agent or the approver supplied new text, which is used.
     Fixed,
-    /// An arm or a repair agent was asked in vain; nothing was changed.
+    /// An arm, a repair agent or the approver gave a text that is not used, or a repair agent gave none; nothing was
+    /// changed. A repair that was withheld, because the tool may have taken effect, counts as well.
     Tried,
 }
 

@@ -11,12 +11,14 @@ use tokio::sync::watch;
 /// Handle with which people steer a run while the run goes on. [`Run::steering`](crate::agent::Run::steering) takes the
 /// handle; clones steer the same run.
 ///
-/// An instruction becomes a message of the user before the next request to the model. It is told to the agent that was run,
-/// and not to its delegates. Instructions that come after the agent has begun its last answer are not told: they are
+/// An instruction becomes a message of the user before the next request to the model. It is told only to the agent that
+/// was run, if a model drives it: not to delegates, to the parts of a composition, or to an agent to which the
+/// conversation was handed. Instructions that come after the agent has begun its last answer are not told: they are
 /// [left over](Steering::left_over).
 ///
-/// A pause lets what is under way end: the request to a model, and the calls of one reply. Nothing else begins until
-/// somebody resumes the run. A pause uses up no time of the budget.
+/// A pause lets what is under way end: the request to a model, or the calls of one reply. No agent that a model drives
+/// begins anything else until somebody resumes the run, delegates included. Code, the choice of a skill and a [run of
+/// its own](crate::agent::Run) within the run are not held up. A pause uses up no time of the budget.
 ///
 /// A durable run needs no handle: its steering is in the store, so that any process may steer it.
 ///
@@ -127,7 +129,8 @@ impl Steering {
         self.paused.send_replace(false);
     }
 
-    /// Returns `true` if the run is paused, or is about to pause.
+    /// Returns `true` if somebody has paused the run and nobody has resumed it: the run is paused, or is about to
+    /// pause.
     pub fn is_paused(&self) -> bool {
         *self.paused.borrow()
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 /// Reason for which the whole run ends at once.
 ///
-/// A stop is not an error that travels up: the code that requests it never returns, and the root drops all work.
+/// A stop is not an error that travels up: code within the run that requests it never returns, and the root drops all
+/// work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stop {
@@ -25,7 +26,8 @@ pub(crate) enum Stop {
     Journal {
         reason: String,
     },
-    /// The run was to repeat a recorded run, and asked a model for something that the recording does not have.
+    /// The run was to repeat a recorded run, and differs from it: it needs a reply, a result or a decision that the
+    /// recording does not have, or keeps work that the recorded run has dropped.
     Diverged {
         reason: String,
     },

@@ -74,8 +74,8 @@ impl Trace {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceStep {
-    /// Place of the step in the run, a prefix of the places of all steps within it; empty for the
-    /// run itself.
+    /// Place of the step in the run, a prefix of the places of all steps within it. For the run itself it is empty or,
+    /// in a [run of its own](crate::agent::Run) within another run, the run's place in that run.
     pub place: String,
     /// Name of the agent whose step it is.
     pub agent: Arc<str>,
@@ -107,7 +107,7 @@ pub enum StepKind {
         model: Arc<str>,
         /// Number of tool calls in the reply; `None` if the model did not reply.
         calls: Option<usize>,
-        /// Tokens that the reply used.
+        /// Tokens that the reply used; none if the model did not reply.
         usage: Usage,
         /// Is `true` if the model was asked to choose one of the agent's skills.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -108,8 +108,8 @@ impl Chart {
         &self.description
     }
 
-    /// Returns the names of the tools that the agent may use without approval: its own, as far as its place and all
-    /// places above grant them. [`confirm`](Chart::confirm) returns the others.
+    /// Returns the names of the tools for which the agent's place demands no approval: its own, as far as its place and
+    /// all places above grant them. A tool itself may demand approval. [`confirm`](Chart::confirm) returns the others.
     pub fn tools(&self) -> &[String] {
         &self.tools
     }
@@ -129,7 +129,7 @@ impl Chart {
         self.background
     }
 
-    /// Returns the bounds of the agent's budget, each in words for people: `10 turns`.
+    /// Returns the bounds of the agent's budget that were set, each in words for people: `10 turns`.
     pub fn bounds(&self) -> Vec<String> {
         self.budget.in_words().collect()
     }
@@ -146,8 +146,8 @@ impl Chart {
         &self.delegates
     }
 
-    /// Returns the chart as JSON: for each agent its `name`, `description`, `tools`, `confirm`, `budget` and
-    /// `delegates`, its `defects` if there are any, and `background` if the agent works in the background.
+    /// Returns the chart as JSON: for each agent its `name`, `tools`, `confirm`, `budget` and `delegates`, its
+    /// `description` and its `defects` if there are any, and `background` if the agent works in the background.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -176,9 +176,9 @@ impl Chart {
         me
     }
 
-    /// Returns the facts that a drawing shows with the agent's name: its tools whose calls need no approval, its tools and
-    /// delegates whose calls need approval, the bounds of its budget, and whether the agent works in the background. A
-    /// fact that is empty is left out.
+    /// Returns the facts that a drawing shows with the agent's name: its tools for which its place demands no approval,
+    /// its tools and delegates for which it does, the bounds of its budget, and whether the agent works in the
+    /// background. A fact that is empty is left out.
     fn facts(&self) -> impl Iterator<Item = String> {
         let list = |before: &str, items: Vec<String>| {
             (!items.is_empty()).then(|| format!("{before}{}", items.join(", ")))

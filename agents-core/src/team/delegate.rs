@@ -109,7 +109,7 @@ fn named(mut schema: Value, name: &str) -> Value {
 }
 
 /// Returns arguments in which the field of the input has the name that the program uses. Returns `None` if there is
-/// nothing to rename, because the arguments call the field `input` already.
+/// nothing to rename: the arguments are no object, lack the field `name`, or have a field `input` already.
 fn renamed(arguments: &str, name: &str) -> Option<String> {
     let fields: IndexMap<&str, &RawValue> = serde_json::from_str(arguments).ok()?;
     let is_named = fields.contains_key(name) && !fields.contains_key(INPUT);

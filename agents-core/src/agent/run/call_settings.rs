@@ -139,8 +139,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the store for outputs that are too large for a receipt, and for images and files that enter the run; see
-    /// [`blob`](crate::blob).
+    /// Sets the store for outputs that are too large for a receipt, for the images, files and tables that tools return,
+    /// and for the images and files in what an agent is given; see [`blob`](crate::blob).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -161,9 +161,10 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets how many calls of one reply run concurrently; 16 by default.
+    /// Sets how many calls of one reply run concurrently; 16 by default, and 0 counts as 1. The calls of an agent in
+    /// the background are bounded in the same way, by themselves.
     ///
-    /// The other calls wait for their turn. A tool that is `sequential` runs alone.
+    /// The other calls wait for their turn. A tool that is `sequential` runs alone among the calls of its reply.
     ///
     /// ```
     /// # use agents_core as agents;

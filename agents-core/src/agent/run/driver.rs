@@ -17,8 +17,8 @@ use serde::de::DeserializeOwned;
 use std::pin::pin;
 use tokio_util::sync::CancellationToken;
 
-/// Polls the agent until the agent answers, or until a budget, a cancellation token or a `throw` ends the run. Then the
-/// unfinished work is dropped.
+/// Polls the agent until the agent answers or fails, or until the run is stopped, for instance by a budget, a
+/// cancellation token or a `throw`. Then the unfinished work is dropped.
 pub(super) async fn steer<A: Agent>(
     agent: &A,
     input: A::In,

@@ -37,10 +37,11 @@ use std::{fmt, future::IntoFuture, pin::pin};
 ///
 /// Inside a tool or another agent, an awaited run is a part of the run that goes on there. Any setting other than
 /// `.model(..)` and `.purposes(..)`, or a call of `.outcome()`, makes it a run of its own, with its own budget,
-/// receipts and trace. Such a run has the scope, the model, the approver, the journal and the secrets of the run
-/// around it unless others are set. The policies of the run around it apply as well. Its cost is charged to both runs.
-/// Its own budget and its own token end only this run. A throw in it ends the run around it as well, and then this
-/// call never returns.
+/// receipts and trace. Such a run has the scope, the model, the approver, the journal and the secrets of the run around
+/// it unless others are set. The policies of the run around it apply as well, and so do its [strict](Run::strict)
+/// reading, its [confirmation of repeats](Run::confirm_repeats) and its tighter limits on the time of tools and the
+/// size of outputs and arguments. Its cost is charged to both runs. Its own budget and its own token end only this run.
+/// A throw in it ends the run around it as well, and then this call never returns.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -190,8 +191,8 @@ impl<'a, A: Agent> Run<'a, A> {
     /// ```
     ///
     /// # Errors
-    /// When the run cannot start as it is configured, has no journal, or is within another run; later errors are in
-    /// [`Outcome::result`].
+    /// When the run cannot start as it is configured, has no journal, or is within another run. When the run has to
+    /// wait, and its facts cannot be stored. Other errors are in [`Outcome::result`].
     pub async fn until_waiting(mut self) -> Result<Progress<A::Out>, Error> {
         if self.settings.journal.is_none() {
             return Err(Error::new(ErrorKind::Build, wording::WAITS_WITHOUT_JOURNAL));

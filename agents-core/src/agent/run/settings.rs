@@ -99,7 +99,7 @@ impl<A: Agent> Run<'_, A> {
     }
 
     /// Sets the scope for which the run works: the name of a tenant, or a whole [`Scope`]. By default, the tenant is
-    /// `""`.
+    /// `""`; a run within another run has the scope of that run.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -191,8 +191,8 @@ impl<A: Agent> Run<'_, A> {
 
     /// Bounds the whole run.
     ///
-    /// Tokens, cost, time and depth are shared by all its agents. Turns, tool calls and recursion are counted for each
-    /// agent, and the tighter of its own bound and this one applies.
+    /// Tokens, cost, time and depth are shared by all its agents. Turns, tool calls, identical calls, answers and
+    /// recursion are counted for each agent, and the tighter of its own bound and this one applies.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -217,9 +217,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the approver, which is asked when a call needs approval. Without an approver, such calls are denied, and
-    /// the questions of [`Ask`](crate::tool::Ask) have no answer but their default. Only
-    /// [`until_waiting`](Run::until_waiting) waits instead.
+    /// Sets the approver, which is asked when a call needs approval. Without an approver, of this run or of a run
+    /// around it, such calls are denied, and the questions of [`Ask`](crate::tool::Ask) have no answer but their
+    /// default. Only [`until_waiting`](Run::until_waiting) waits instead.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -248,7 +248,8 @@ impl<A: Agent> Run<'_, A> {
 
     /// Registers a callback for every [`Event`] of the run, as it happens.
     ///
-    /// The callback should be quick: the run waits for it. A panic in the callback is logged, and the run goes on.
+    /// The callback should be quick: the run waits for it. A panic in the callback is logged, and the run goes on. A
+    /// [run of its own](Run) within this run has callbacks of its own.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -277,9 +278,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Registers a callback that gets every tool call of the run once, when the call has ended: the tool's name, the
-    /// arguments as they ran (repairs included), and the result. A call that was refused, or cut off by the end of its
-    /// run or agent, has ended as well. Look-ups of [knowledge](crate::AgentBuilder::knowledge) are left out.
+    /// Registers a callback that gets every tool call of the run once, when the call has ended: the tool's own name,
+    /// the arguments as they ran (repairs included), and the result. A call that was refused, or cut off by the end of
+    /// its run or agent, has ended as well. Look-ups of [knowledge](crate::AgentBuilder::knowledge) are left out.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -444,8 +445,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Has a person approve a call that has run before in this run, or in a run around or within it: a call of a tool
-    /// that writes and is not idempotent, with the same arguments. The request shows the earlier execution
+    /// Has a person approve a call that has run before in this run, in a run around it, or in any run within these: a
+    /// call of a tool that writes and is not idempotent, with the same arguments. An earlier call of the same reply
+    /// counts, too. The request shows the earlier execution
     /// ([`ApprovalReason::Repeated`](crate::run::ApprovalReason::Repeated)).
     ///
     /// ```

@@ -172,7 +172,8 @@ pub struct PartialStream<'a, O> {
 }
 
 impl<O: Serialize + DeserializeOwned> PartialStream<'_, O> {
-    /// Waits until more of the answer can be read, and returns the answer so far; `None` if the run has ended.
+    /// Waits until the answer so far has changed, and returns it; `None` if the run has ended and its answer was
+    /// returned, or the run has none.
     ///
     /// Nothing is lost if the returned future is dropped, as in a `select!`.
     pub async fn next(&mut self) -> Option<Partial<O>> {
@@ -187,7 +188,7 @@ impl<O: Serialize + DeserializeOwned> PartialStream<'_, O> {
         self.text.outcome().await
     }
 
-    /// Applies a change to the text, and returns the answer so far if more of it can be read now.
+    /// Applies a change to the text, and returns the answer so far if it differs from the last one that was returned.
     fn take(&mut self, delta: TextDelta) -> Option<Partial<O>> {
         match delta {
             TextDelta::Reset => {

@@ -63,7 +63,7 @@ impl TextFollower {
         Self::default()
     }
 
-    /// Returns the change of the text that the next event means; `None` for an event that is not about the text.
+    /// Returns the change of the text that the next event means; `None` if the event does not change the text.
     pub fn on(&mut self, event: &Event) -> Option<TextDelta> {
         let is_writer = self.is_of_writer(event);
         match &event.kind {
@@ -86,8 +86,9 @@ impl TextFollower {
         }
     }
 
-    /// Returns `true` if the event is one of the agent whose text is followed at present: its requests, its replies, and its
-    /// reasoning, which is no part of the text.
+    /// Returns `true` if the event is one of the agent whose text is followed at present, such as its requests, its
+    /// replies, and its reasoning, which is no part of the text. Returns `false` for the events of its calls, and
+    /// before the first request.
     ///
     /// ```
     /// # use agents_core as agents;
