@@ -148,8 +148,11 @@ impl Config {
     /// Returns the maximum number of tokens of a reply, which each request has to name.
     pub(crate) fn max_tokens(&self) -> u32 {
         let default = || {
-            let budget = self.thinking_budget.unwrap_or_default();
-            names::max_tokens(&self.name).max(budget.saturating_add(8_192))
+            let of_model = names::max_tokens(&self.name);
+            let thinking = self.thinking_budget;
+            thinking.map_or(of_model, |budget| {
+                of_model.max(budget.saturating_add(8_192))
+            })
         };
         self.max_tokens.unwrap_or_else(default)
     }

@@ -284,7 +284,7 @@ impl Schema {
         root.branches.is_empty()
             && root.choices.is_none()
             && root.limits.is_none()
-            && root.types.within(schema::Types::STRING)
+            && root.types == schema::Types::STRING
     }
 }
 

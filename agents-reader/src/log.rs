@@ -5,7 +5,7 @@ use super::change::{Change, ChangeKind, Changes};
 const KINDS: usize = ChangeKind::Duplicate as usize + 1;
 
 /// Maximum number of changes of one kind, and of changes added as uncertain, that are listed one by one; further
-/// changes are only counted.
+/// changes are only counted. The first change of each kind is always listed.
 const MAX_LISTED: u32 = 8;
 
 /// Collects the changes of a reading, and can take them back when a way to read a value is given up.
@@ -56,14 +56,20 @@ impl Log {
         });
     }
 
-    /// Adds an uncertain change that the caller has built. It is listed if fewer than eight changes that were added or
-    /// marked as uncertain are listed already.
+    /// Adds an uncertain change that the caller has built. It is listed if it is the first of its kind, or if fewer than
+    /// eight changes that were added or marked as uncertain are listed already.
     pub(super) fn add_change(&mut self, change: Change) {
+        let is_listed = self.lists_uncertain(change.kind);
         self.counts[change.kind as usize] += 1;
-        if self.uncertain < MAX_LISTED {
+        if is_listed {
             self.uncertain += 1;
             self.changes.push(change);
         }
+    }
+
+    /// Returns true if an uncertain change of this kind that is added next is listed.
+    fn lists_uncertain(&self, kind: ChangeKind) -> bool {
+        self.uncertain < MAX_LISTED || self.counts[kind as usize] == 0
     }
 
     /// Adds an uncertain change. It is listed as by [`add_change`](Self::add_change), however many changes of its kind
@@ -74,7 +80,7 @@ impl Log {
         path: impl FnOnce() -> String,
         note: impl Into<String>,
     ) {
-        match self.uncertain < MAX_LISTED {
+        match self.lists_uncertain(kind) {
             true => self.add_change(Change::new(kind, path(), note).uncertain()),
             false => self.counts[kind as usize] += 1,
         }
@@ -251,5 +257,17 @@ mod tests {
         let repairs = log.finish();
         assert_eq!(repairs.len(), 9);
         assert_eq!(repairs.0[8].to_string(), "12 more: single quotes");
+    }
+
+    #[test]
+    fn the_first_of_a_kind_is_listed_however_many_others_are_uncertain() {
+        let mut log = Log::default();
+        for n in 0..20 {
+            log.add_uncertain(ChangeKind::Inferred, || format!("[{n}]"), "by its type");
+        }
+        log.add_uncertain(ChangeKind::Renamed, || "to".to_owned(), "was `too`");
+        let repairs = log.finish();
+        assert!(repairs.any(ChangeKind::Renamed), "{repairs:?}");
+        assert_eq!(repairs.len(), 10);
     }
 }

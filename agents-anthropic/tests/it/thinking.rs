@@ -4,6 +4,7 @@ use crate::{
     HELLO, ask, bodies, call, client, decoding, kept, listen, messages, replies, result, said,
     text, tool_use, user,
 };
+use agents_anthropic::anthropic;
 use agents_core::model::{FinishReason, History, Message, Model, Request, Thinking};
 use agents_http::testing::{Answer, Server};
 use serde_json::{Value, json};
@@ -198,6 +199,24 @@ async fn the_thinking_of_another_provider_stays_away() {
             json!([text("Done.")])
         );
     }
+}
+
+#[tokio::test]
+async fn only_a_thinking_budget_raises_the_limit_of_a_reply() {
+    let server = replies(Answer::json(200, HELLO)).await;
+    let history = History::from(vec![user("hi")]);
+    let older = |budget: Option<u32>| {
+        let model = anthropic("claude-3-haiku-20240307")
+            .base_url(&server.url)
+            .api_key("k");
+        budget.map_or(model.clone(), |budget| model.thinking_budget(budget))
+    };
+    for budget in [None, Some(2_000)] {
+        older(budget).chat(Request::new(&history)).await.unwrap();
+    }
+    let bodies = bodies(&server);
+    assert_eq!(bodies[0]["max_tokens"], 4_096);
+    assert_eq!(bodies[1]["max_tokens"], 10_192);
 }
 
 #[tokio::test]

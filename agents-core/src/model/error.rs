@@ -168,8 +168,8 @@ impl ModelError {
     /// Returns `true` if the same request may succeed when it is repeated.
     ///
     /// Failures are transient if the server had too much to do (429, 503), nothing came in time (408, 504), or the
-    /// connection broke (502). An address that nothing listens at, an unknown model and a rejected key do not change by
-    /// themselves. The clients of providers report a 500 as overloaded, thus as transient. The client of Ollama reports
+    /// connection broke (502). An address that nothing listens at, an unknown model, a rejected key and a quota that is
+    /// used up (429, [`Refused`](ModelErrorKind::Refused)) do not change by themselves. The clients of providers report a 500 as overloaded, thus as transient. The client of Ollama reports
     /// a 500 as refused, because it mostly means that the model does not fit into the machine.
     ///
     /// ```
@@ -179,12 +179,14 @@ impl ModelError {
     /// assert!(ModelError::new(Interrupted, "the connection broke").is_transient());
     /// assert!(ModelError::new(Refused, "bad gateway").with_status(502).is_transient());
     /// assert!(!ModelError::new(Refused, "no key").with_status(401).is_transient());
+    /// assert!(!ModelError::new(Refused, "your quota is used up").with_status(429).is_transient());
     /// assert!(!ModelError::new(Unreachable, "connection refused").is_transient());
     /// ```
     pub fn is_transient(&self) -> bool {
-        use ModelErrorKind::{Interrupted, Overloaded, TimedOut};
+        use ModelErrorKind::{Interrupted, Overloaded, Refused, TimedOut};
         matches!(self.kind, Overloaded | TimedOut | Interrupted)
-            || matches!(self.status, Some(408 | 429 | 502..=504))
+            || matches!(self.status, Some(408 | 502..=504))
+            || self.status == Some(429) && self.kind != Refused
     }
 }
 

@@ -60,10 +60,14 @@ pub(crate) fn duration(number: &Lit) -> Option<String> {
         Lit::Float(count) => (count.base10_digits(), count.suffix(), "secs_f64"),
         _ => return None,
     };
-    let (digits, made) = match (unit, digits.parse::<u64>()) {
-        ("ms", Ok(_)) => (digits.to_owned(), "millis"),
-        ("m" | "min", Ok(minutes)) => (minutes.saturating_mul(60).to_string(), made),
-        _ => (digits.to_owned(), made),
+    let seconds = |of: u64, count: u64| (count.saturating_mul(of).to_string(), made);
+    let (digits, made) = match (unit, digits.parse()) {
+        ("" | "s" | "sec" | "secs", _) => (digits.to_owned(), made),
+        ("ms", Ok::<u64, _>(_)) => (digits.to_owned(), "millis"),
+        ("m" | "min", Ok(minutes)) => seconds(60, minutes),
+        ("h", Ok(hours)) => seconds(60 * 60, hours),
+        ("d", Ok(days)) => seconds(24 * 60 * 60, days),
+        _ => return None,
     };
     Some(format!("std::time::Duration::from_{made}({digits})"))
 }

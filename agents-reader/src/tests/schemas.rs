@@ -35,6 +35,13 @@ fn allowed_values_without_a_type() {
 }
 
 #[test]
+fn a_schema_that_accepts_nothing_takes_no_text() {
+    for text in ["abc", "\"abc\"", "{}", "7"] {
+        assert!(read(text, &json!(false)).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn allowed_whole_numbers_with_a_type() {
     let schema = json!({"properties": {"level": {"type": "integer", "enum": [1, 2]}}});
     let whole = read(r#"{"level": 2.0}"#, &schema).unwrap();

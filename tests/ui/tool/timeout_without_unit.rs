@@ -12,4 +12,12 @@ async fn seek() {}
 #[tool(none, timeout = 250ms)]
 async fn look() {}
 
+/// Searches.
+#[tool(none, timeout = 2h)]
+async fn search() {}
+
+/// Waits.
+#[tool(none, timeout = 2fortnights)]
+async fn wait() {}
+
 fn main() {}
