@@ -162,7 +162,7 @@ impl Client {
         Ok(self.data_of(&run)?.scope)
     }
 
-    /// Returns the input of a run, as JSON. [Roles](Roles) are not asked: whoever shows the input to people checks that
+    /// Returns the input of a run, as JSON. [Roles] are not asked: whoever shows the input to people checks that
     /// they [may see it](Client::may_see_contents).
     ///
     /// # Errors

@@ -183,7 +183,7 @@ impl<A: Agent> Run<'_, A> {
     /// pauses. The delegates of the agent pause with it. A [run of its own](Run) that goes on within a tool does not
     /// pause, and goes on to its end.
     ///
-    /// See [`Steering`](crate::run::Steering) for an example.
+    /// See [`Steering`] for an example.
     pub fn steering(mut self, steering: &Steering) -> Self {
         self.settings.steering = Some(steering.clone());
         self.root()

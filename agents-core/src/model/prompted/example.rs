@@ -12,7 +12,7 @@ pub(super) fn example_of(schema: &Value) -> Value {
     nth_example_of(schema, 0)
 }
 
-/// Generates a value that follows a schema, as [`example_of`] does; another `number` gives other values, where the
+/// Generates a value that follows a schema, as `example_of` does; another `number` gives other values, where the
 /// schema allows several.
 pub(super) fn nth_example_of(schema: &Value, number: usize) -> Value {
     Maker {
