@@ -10,7 +10,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The command has failed, for this reason: exit code 1.
     Failed(String),
-    /// The answer of the command is no, and was printed: exit code 1.
+    /// The result of the command is negative, and was printed: exit code 1. Examples are an audit trail that was
+    /// changed, and a decision that failed.
     No,
     /// The reader of the output has closed the pipe, so that nobody is left to be told: exit code 0.
     Unread,

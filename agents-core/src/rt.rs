@@ -252,8 +252,11 @@ pub mod doubts {
     pub use crate::tool::{done, not_done, unknown};
 }
 
-/// Tool that is asked about the effect of an interrupted execution: one that writes, and is not idempotent or is so
-/// only for a time. The trait is also implemented for a tool whose effects or `in_doubt` the macro refuses.
+/// Tool that may be asked about the effect of an interrupted execution: a tool that writes, and that is not idempotent
+/// or is idempotent only for a time. The trait holds the types that an `in_doubt!` beside the tool needs.
+///
+/// The macro also implements the trait for a tool with a mistake in its effects, its `in_doubt` or its signature, so
+/// that the mistake causes no further compile errors.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is never asked what became of an interrupted execution",
     label = "no `#[tool]` that writes and is not `idempotent`",
@@ -323,8 +326,11 @@ pub mod undos {
     pub use crate::tool::{conflict, undone};
 }
 
-/// Tool whose calls can be undone: one that writes, and is not irreversible. The trait is also implemented for a tool
-/// whose effects or `undo` the macro refuses.
+/// Tool whose calls can be undone: a tool that writes, and that is not irreversible. The trait holds the types that an
+/// `undo!` beside the tool needs.
+///
+/// The macro also implements the trait for a tool with a mistake in its effects, its `undo` or its signature, so that
+/// the mistake causes no further compile errors.
 #[diagnostic::on_unimplemented(
     message = "calls of `{Self}` cannot be undone",
     label = "no `#[tool]` that writes and is not `irreversible`",

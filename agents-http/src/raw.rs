@@ -78,7 +78,7 @@ pub fn request_id(headers: &HeaderMap) -> Option<&str> {
         .filter(|id| !id.is_empty())
 }
 
-/// Reply that is collected while it is read. Its hook is called when the body is dropped.
+/// Reply that is collected while it is read. The hook is given the reply when the body of the reply is dropped.
 pub(crate) struct Tap {
     hook: RawHook,
     secrets: Vec<String>,

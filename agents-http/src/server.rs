@@ -157,12 +157,13 @@ pub struct Call<'a> {
     request: HttpRequest,
     /// Values of the headers that were set for this request alone, which no message may show.
     own: Vec<HeaderValue>,
-    /// Code that is given the reply as it arrives.
+    /// Code that is given the reply once the body of the reply is dropped; `None` if there is none.
     hook: Option<RawHook>,
 }
 
 impl<'a> Call<'a> {
-    /// Gives the reply to this code once its body was dropped; with `None`, no code gets the reply.
+    /// Sets the hook: code that is given the reply once the body of the reply is dropped. With `None`, there is no
+    /// hook.
     pub fn with_hook(mut self, hook: Option<&RawHook>) -> Self {
         self.hook = hook.cloned();
         self

@@ -31,7 +31,7 @@ impl Errors {
         self.note(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Adds a mistake because of which a part of the code could not be read, so that the set is no longer whole.
+    /// Adds a mistake that left a part of the code unread: from now on, [`is_whole`](Self::is_whole) returns `false`.
     pub(crate) fn push(&self, error: syn::Error) {
         self.is_whole.set(false);
         self.note(error);

@@ -229,8 +229,8 @@ impl Coercer<'_> {
         Ok(Some(cost::SHAPE))
     }
 
-    /// Reads JSON that a model wrote as a string, where the schema wants another type. Returns `None` if the string
-    /// holds no JSON of a type that the schema allows here.
+    /// Reads an object or a list that a model wrote as a string, also if the string was quoted twice. Returns `None` if
+    /// the string holds neither, or if the schema does not allow that type here.
     fn parsed(&mut self, text: &str, shape_at: usize) -> Result<Option<u32>, ReadError> {
         let inside = text.trim_start();
         let brackets = inside.starts_with('{') || inside.starts_with('[');

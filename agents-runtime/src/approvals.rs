@@ -141,8 +141,8 @@ pub struct Readable {
     /// Request with its exact arguments. It is `None` for a principal who may not see them, and an error if they cannot
     /// be read: the keys of the run are gone, or somebody has altered them.
     pub detail: Option<Result<RequestDetail, RuntimeError>>,
-    /// Error that a decision of this principal would have, because of who the principal is. It is `None` for whoever
-    /// may decide, and for a request that does not wait.
+    /// Error that the principal would get for a decision about the request, because of who the principal is. It is
+    /// `None` if the principal may decide, or if the request no longer waits for a decision.
     pub refusal: Option<RuntimeError>,
 }
 

@@ -69,7 +69,8 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentManifest {
-    /// Tools of the agent, and of the agents that it is made of.
+    /// Tools of the agent, and of all agents that it has: the parts of a composite, and the delegates of a team. A
+    /// delegate is itself among the tools.
     pub tools: Vec<ToolManifest>,
     /// Digest of the type of the agent's answer; `None` if no model gives the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]

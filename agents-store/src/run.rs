@@ -237,12 +237,12 @@ pub struct RunFilter {
     pub until: Option<Timestamp>,
     /// Chooses runs that ended before this time and still have their contents, if set.
     pub erasable: Option<Timestamp>,
-    /// Chooses runs that were stored before the one with this id, if set: without `oldest_first`, those of the next
-    /// page. An id that the store does not know is an error. Runs that are stored after the first page was read are on
-    /// no later page.
+    /// Chooses runs that were stored before the run with this id, if set. If `oldest_first` is `false`, the id of the
+    /// last run of a page leads to the next page. A run that is stored after the first page was read is on no later
+    /// page. An id that the store does not know is an error.
     pub before: Option<String>,
-    /// Chooses runs that were stored after the one with this id, if set: with `oldest_first`, those of the next page.
-    /// An id that the store does not know is an error.
+    /// Chooses runs that were stored after the run with this id, if set. If `oldest_first` is `true`, the id of the
+    /// last run of a page leads to the next page. An id that the store does not know is an error.
     pub after: Option<String>,
     /// Is `true` if the oldest runs come first, and `false` if the newest do. With `true`,
     /// [`after`](RunFilter::after) leads to the next page, and otherwise [`before`](RunFilter::before).

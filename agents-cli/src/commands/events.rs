@@ -11,12 +11,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Names of the fields in the data of events that are no contents of the run, so that they may be printed.
+/// Names of the fields in the data of an event that are printed without `--exact`. Their values are neither arguments
+/// nor texts of the run.
 const NAMES: [&str; 9] = [
     "tool", "model", "skill", "to", "fixer", "turn", "attempt", "ok", "by",
 ];
 
-/// Event without the contents of the run, as it is printed.
+/// Event without the arguments and texts of the run: the form in which the event is printed without `--exact`.
 #[derive(Serialize)]
 struct Bare {
     seq: u64,

@@ -20,8 +20,9 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         self.hand_offs.iter().map(|to| tool(&**to)).collect()
     }
 
-    /// Returns the name of the agent to which the conversation was handed in an earlier message of the chat; `None` if
-    /// it was not handed on, or if this agent has begun with its own part of the conversation.
+    /// Returns the name of the agent to which the conversation was handed in an earlier message of the chat. Returns
+    /// `None` if the conversation was not handed on, or if this agent has already begun its own conversation with its
+    /// model.
     pub(super) fn handed_before(&self, cx: &RunContext) -> Option<Box<str>> {
         if !cx.node.frame(Frame::is_silent) {
             return None;

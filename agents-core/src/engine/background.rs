@@ -67,8 +67,8 @@ impl<'a> BackgroundCalls<'a> {
         })
     }
 
-    /// Carries out the work of the agent, and its calls in the background beside the work. When the agent has its
-    /// answer, calls that still go on are dropped, and their receipts give the end of the agent as the reason.
+    /// Does the work of the agent, and carries out its calls in the background at the same time. When the agent has its
+    /// answer, the calls that have not ended are dropped, and their receipts say that the agent has ended its work.
     pub(super) async fn beside<T>(
         mut self,
         mut work: impl Future<Output = Result<T, Error>> + Unpin,

@@ -101,7 +101,8 @@ impl<'a> Rules<'a> {
         now.saturating_add(wait)
     }
 
-    /// Returns the time from now until `millis`, by the run's clock.
+    /// Returns the time that is left until `millis`, a time by the run's clock in milliseconds since 1970; zero if that
+    /// time has passed.
     pub(crate) fn until(&self, millis: u64) -> Duration {
         Timestamp::from_millis(millis).since(self.cx().now())
     }

@@ -165,7 +165,7 @@ pub(crate) enum Move {
     Spent,
 }
 
-/// Wait before the next execution of a retry; its length is partly random.
+/// Wait before the next execution of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Wait {
     backoff: Backoff,
@@ -174,7 +174,8 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    /// Returns the length of the wait; `chance`, from 0 to 1, places it within its bounds.
+    /// Returns the length of the wait. An exponential back-off waits for the part `chance`, from 0 to 1, of its longest
+    /// wait. With any other back-off, and if the failure names a wait, `chance` has no effect.
     pub(crate) fn length(self, chance: f64) -> Duration {
         self.backoff.wait(self.rounds, self.retry_after, chance)
     }

@@ -54,11 +54,11 @@ pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
     })
 }
 
-/// Replaces the value at fault in the arguments, or supplies a missing one. If no field is at fault, an object replaces
-/// the arguments as a whole.
+/// Replaces the value at fault in the arguments by `value`, or adds `value` if the field is missing. If the error names
+/// no field, `value` has to be an object, which replaces all arguments.
 ///
-/// With `None` or `Err`, the next step of the decision is taken. The step is also skipped if the value cannot stand
-/// there, if these arguments have failed before, and in the other cases in which a [`fix`] is skipped.
+/// With `None` or `Err`, the next step of the decision is taken. The step is also skipped if `value` cannot stand in
+/// that place, if the arguments with `value` have failed before, and in the other cases in which a [`fix`] is skipped.
 ///
 /// ```
 /// # use agents_core as agents;

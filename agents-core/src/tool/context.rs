@@ -117,11 +117,11 @@ impl ToolContext {
         self.attempt
     }
 
-    /// Returns `true` if a person or a handler approved this call with these arguments. The approval covers the
-    /// first execution and each later one.
+    /// Returns `true` if a person or a program approved this call with these arguments. The approval covers every
+    /// execution of the call with these arguments.
     ///
-    /// The approval covers nothing else. A tool that would have to go on to something else, such as the address
-    /// that a server redirects to, stops and returns that address.
+    /// The approval covers nothing else, so the tool should do nothing else. For example, it should return the address
+    /// to which a server redirects, instead of following the redirect.
     pub fn is_approved(&self) -> bool {
         self.approved
     }

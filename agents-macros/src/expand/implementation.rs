@@ -137,8 +137,8 @@ impl Work {
     }
 }
 
-/// Prints the agent's builder as a function of its own. `async_trait` does not rewrite that function, so the user's
-/// code in the attribute stays as written.
+/// Prints the method `__agent`, which builds the agent. `async_trait` does not rewrite this method, so the code in the
+/// agent's attribute stays as the user wrote it.
 ///
 /// ```ignore
 /// impl JsonFixer where .. {

@@ -23,8 +23,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 
-/// Handler of what a server sends on its own: requests and notifications. It offers no folders ("roots"). It answers
-/// requests for a model or a person only if the description of the server permits that.
+/// Handler of the notifications and requests that a server sends to this client. The handler offers no folders
+/// ("roots"). The server may use a model or ask a person only if the description of the server permits that.
 #[derive(Clone)]
 pub(super) struct Handler {
     server: Arc<str>,

@@ -59,8 +59,8 @@ pub(super) fn call(
     }
 }
 
-/// Returns the next tag that is no part of a value. A value may hold the wrapper's closing marker, and holds it if the
-/// end tag of the value follows later.
+/// Returns the next tag that is no part of a value. A value may contain the wrapper's closing marker: the marker
+/// belongs to the value if the end tag of the value follows, before the next key or call.
 fn next_tag(
     cursor: Cursor<'_, '_>,
     before: &str,

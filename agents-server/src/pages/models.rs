@@ -78,7 +78,7 @@ fn purpose(visitor: &Visitor, purpose: &Purpose) -> Markup {
     }
 }
 
-/// Returns the name of a tier for people: all organisations, one organisation, or a workspace of an organisation.
+/// Returns a readable name for a tier: all organisations, one organisation, or one workspace of an organisation.
 fn tier(org_id: Option<&str>, domain_id: Option<&str>) -> String {
     match (org_id, domain_id) {
         (None | Some(""), _) => "all organisations".to_owned(),

@@ -84,7 +84,7 @@ pub(crate) enum CallFact {
     /// the stored decision about the escalation.
     #[serde(skip)]
     Climbed(Box<EscalationReceipt>),
-    /// The tool itself has ended the work that made the call, with this output.
+    /// The tool has ended the work of the agent that made the call. This is the output of the tool.
     #[serde(rename = "did")]
     FinalOutput(Json),
     /// The execution in progress has returned these images, files and tables.
@@ -249,7 +249,7 @@ pub(crate) struct Refused {
 pub(crate) struct After {
     /// Stop of the whole run that follows from the fact.
     pub(crate) stop: Option<Box<Stop>>,
-    /// Change of the call of which events for subscribers are made.
+    /// Change of the call that is reported to subscribers; `None` if there is none.
     pub(crate) news: Option<News>,
     /// Call in doubt, if the call is settled and the effect of an interrupted execution is not known.
     pub(crate) doubt: Option<Doubt>,
@@ -270,7 +270,7 @@ pub(crate) struct Doubt {
     pub(crate) args: Json,
 }
 
-/// Change of a call after a fact, of which subscribers are told.
+/// Change of a call that is reported to subscribers.
 #[derive(Debug)]
 pub(crate) enum News {
     /// The arguments do not fit or may not run, or the execution failed, with this error.
@@ -304,7 +304,7 @@ impl After {
         }
     }
 
-    /// Adds the change of the call of which subscribers are told.
+    /// Sets the change of the call that is reported to subscribers.
     pub(super) fn with(mut self, news: News) -> Self {
         self.news = Some(news);
         self

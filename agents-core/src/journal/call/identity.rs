@@ -18,8 +18,8 @@ impl Call {
         }
     }
 
-    /// Returns `true` if the call's arguments are settled, so that its id can be made of them: they were accepted, or
-    /// never will be.
+    /// Returns `true` if the call's id can be made from its current arguments: the arguments were accepted, or it is
+    /// clear that no arguments will be.
     pub(super) fn is_identified(&self) -> bool {
         !matches!(
             self.stage,

@@ -108,7 +108,7 @@ pub(crate) struct Call {
     pub(crate) thrown: Option<String>,
     /// Stop of the whole run that the call causes; `None` if it causes none.
     ends: Option<Box<Stop>>,
-    /// Output of the tool, if the tool itself has ended the work that made the call. The tool then never returns.
+    /// Output of the tool, if the tool has ended the work of the agent that made the call. Such a tool never returns.
     final_output: Option<Json>,
     pub(crate) cached: bool,
     pub(crate) partial: bool,

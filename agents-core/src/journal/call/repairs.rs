@@ -16,8 +16,8 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Returns the repairs of a call's arguments for its receipt: the changes to each text and the texts in vain, from the
-/// candidate `first` on.
+/// Returns the repairs of a call's arguments, from the candidate `first` on: the changes to the model's text and to
+/// each repaired text that is used, and the repairs that had no success.
 pub(crate) fn of_call(
     candidates: &Candidates<ToolError>,
     first: usize,

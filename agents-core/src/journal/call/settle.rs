@@ -156,7 +156,7 @@ impl Call {
         }
     }
 
-    /// Adds a remark to the call's result for the model, behind earlier remarks.
+    /// Adds a remark that the model gets with the result of the call. Earlier remarks stand before this one.
     fn remark_beside(&mut self, said: String) {
         self.remark = Some(match self.remark.take() {
             Some(before) => format!("{before}; {said}"),

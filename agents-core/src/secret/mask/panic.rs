@@ -10,8 +10,8 @@ use std::{
 /// Maskers of the runs that have secrets at present, for the panic hook.
 static WATCHED: Mutex<Vec<Weak<Masker>>> = Mutex::new(Vec::new());
 
-/// Registers a run that has secrets: neither panics nor [`Masked`](crate::secret::Masked) writers show its secrets from
-/// now on.
+/// Registers the masker of a run that has secrets. From now on, neither panics nor [`Masked`](crate::secret::Masked)
+/// writers show the secrets of that run.
 pub(super) fn watch(masker: &Arc<Masker>) {
     {
         let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
