@@ -47,7 +47,7 @@ impl Anthropic {
         self
     }
 
-    /// Sets the server's address, up to the part before `/v1/messages`.
+    /// Sets the server's address, without the `/v1/messages` at the end.
     ///
     /// An invalid address is reported by the first request. The key from the environment is not sent to this server:
     /// see [`api_key`](Self::api_key).

@@ -72,7 +72,7 @@ impl Gemini {
         })
     }
 
-    /// Sets the server's address, up to the part before `/models`.
+    /// Sets the server's address, without `/models` and all that follows.
     ///
     /// An invalid address is reported by the first request. The key from the environment is not sent to this server:
     /// see [`api_key`](Self::api_key).

@@ -55,7 +55,7 @@ impl OpenAi {
         self
     }
 
-    /// Sets the server's address, up to the part before `/chat/completions`: mostly it ends in `/v1`.
+    /// Sets the server's address, without `/chat/completions` or `/responses` at the end. Most addresses end in `/v1`.
     ///
     /// An invalid address is reported by the first request. The key in `OPENAI_API_KEY` is not sent to this server (see
     /// [`api_key`](Self::api_key)), nor are the organization and the project from the environment.

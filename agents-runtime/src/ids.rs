@@ -11,7 +11,7 @@ pub(crate) fn execution_of(run: &str, request: &str, attempt: u32) -> String {
     id_of(run, "execution", &format!("{request} {attempt}"))
 }
 
-/// Returns an id that is a digest of its arguments, so that it is the same at each call.
+/// Returns an id that is a digest of these arguments. The same arguments always give the same id.
 fn id_of(run: &str, what: &str, name: &str) -> String {
     let digest = hmac_sha256::Hash::hash(format!("{run}\n{what}\n{name}").as_bytes());
     let mut bytes = [0; 16];

@@ -52,7 +52,7 @@ pub struct CommandTool<Args> {
     settings: String,
     ready: Ready,
     job: Box<dyn Fn(Args) -> Job + Send + Sync>,
-    /// Path in the box of the first folder that the program can write, if there is one.
+    /// Path in the box at which the first writable folder is mounted; `None` if no folder is writable.
     writable: Option<PathBuf>,
 }
 

@@ -70,7 +70,7 @@ pub struct Letter {
     pub contents: Vec<u8>,
     /// Key that decrypts the contents and the failures, wrapped with a key that the store does not know.
     pub data_key: Vec<u8>,
-    /// Number of times that the dead letter was replayed so far.
+    /// Number of times that the letter was replayed so far. A letter can be replayed only while it is dead.
     pub replays: u32,
 }
 

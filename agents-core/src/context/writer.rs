@@ -38,9 +38,10 @@ struct Sent {
     seq: u64,
     /// Number that the next run in the journal gets.
     runs: u32,
-    /// Entries since the last order to the task: it is not woken for each fact.
+    /// Entries since the last order to the task, which is not woken for each fact.
     kept: Vec<Entry>,
-    /// Channel of orders to the task that stores entries; `None` once the run is dropped or put down.
+    /// Channel of orders to the task that stores entries; `None` once the run is dropped, or put down
+    /// (stopped to go on later).
     to: Option<mpsc::UnboundedSender<Order>>,
     /// Error because of which no further entry is stored; `None` while entries are stored.
     refused: Option<JournalError>,
@@ -80,14 +81,14 @@ impl Writer {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes out what the journal had stored of the run to which it belongs; `None` for a new run, or if it was taken
+    /// Takes out the outermost run, as the journal had stored that run. Returns `None` if the run is new, or was taken
     /// out before.
     pub(crate) fn stored(&self) -> Option<Stored> {
         self.take(|run| run.run == 0)
     }
 
-    /// Takes out what the journal had stored of the nested run at this place; `None` for a new run, or if it was taken
-    /// out before.
+    /// Takes out the nested run at this place, as the journal had stored that run. Returns `None` if the run is new, or
+    /// was taken out before.
     pub(crate) fn stored_at(&self, place: &str) -> Option<Stored> {
         self.take(|run| run.run > 0 && run.started.place == place)
     }
@@ -122,7 +123,8 @@ impl Writer {
         }
     }
 
-    /// Returns `true` if the run was dropped or put down: then nothing more is stored of it.
+    /// Returns `true` if the run was dropped, or put down (stopped to go on later). Later facts of such a run are not
+    /// stored.
     pub(crate) fn is_gone(&self) -> bool {
         self.sent().to.is_none()
     }
@@ -135,7 +137,7 @@ impl Writer {
         sent.refused.get_or_insert(why);
     }
 
-    /// Has all facts so far stored, without waiting for it.
+    /// Orders the task to store all facts so far, and does not wait until they are stored.
     pub(crate) fn flush(&self) {
         if self.sent().flush() {
             self.task.step();

@@ -30,7 +30,8 @@ impl CallSite<'_> {
     }
 }
 
-/// Returns the task with its images and files kept by the blob store, or by the run if there is no blob store.
+/// Returns the task with its images and files kept by the blob store. If there is no blob store, or the store fails,
+/// the run itself keeps them.
 pub(super) async fn kept(cx: &RunContext, mut task: Content) -> Content {
     for media in &mut task.media {
         let collected = Collected {

@@ -287,9 +287,10 @@ impl<F: Fault> Candidates<F> {
         self.before(self.at).is_some()
     }
 
-    /// Returns the index of the candidate to return to if the candidate `index` is of no use: the one for whose failure
-    /// it was given. `None` for the model's text, for a text of the approver, and for a candidate that was accepted and
-    /// has thus settled that failure.
+    /// Returns the index of the candidate to go back to if the candidate `index` is of no use: the candidate for whose
+    /// failure the candidate `index` was given, or an earlier one if the fault of that failure is gone. Returns `None`
+    /// for the model's text, for a text of the approver, and for a candidate that was accepted and has thus settled the
+    /// failure.
     fn before(&self, index: usize) -> Option<usize> {
         let candidate = &self.all[index];
         // What a person gave is not given up for what a person did not approve.
@@ -398,8 +399,8 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Returns to the candidate for whose failure the current one was given, which becomes the current one. Returns
-    /// `false` if there is no candidate to return to.
+    /// Goes back to the candidate for whose failure the current candidate was given, or to an earlier one if the fault
+    /// of that failure is gone. Returns `false` if there is no candidate to go back to.
     pub(crate) fn go_back(&mut self) -> bool {
         match self.before(self.at) {
             Some(before) => {

@@ -42,7 +42,7 @@ pub(crate) struct After {
     pub(crate) number: Option<u64>,
     /// Receipts of the escalations that the fact has settled.
     pub(crate) receipts: Vec<EscalationReceipt>,
-    /// Receipt of the call that the fact has settled.
+    /// Receipt of the call that the fact has settled; `None` if the fact has settled no call.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Is `true` if the fact does not belong to the state, and has changed nothing.
     pub(crate) ignored: bool,

@@ -352,7 +352,8 @@ impl ToolSpec {
         self
     }
 
-    /// Marks the tool as usable by every agent that has it, although no list or grant names it.
+    /// Marks the tool as innate: every agent that has the tool may use it, although neither a skill's list of tools nor
+    /// a grant of a team names it.
     pub(crate) fn innate(mut self) -> Self {
         self.innate = true;
         self
@@ -497,7 +498,7 @@ impl ToolSpec {
         }
     }
 
-    /// Returns `true` if the tool takes no arguments.
+    /// Returns `true` if the tool takes no arguments: the schema of its arguments has no properties.
     pub(crate) fn takes_nothing(&self) -> bool {
         self.input_schema
             .get("properties")

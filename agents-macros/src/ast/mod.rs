@@ -154,7 +154,7 @@ pub(crate) struct InDoubt {
     pub(crate) keyword: Ident,
     /// The tool whose executions the code looks into; `None` if it is the tool that the block stands beside.
     pub(crate) tool: Option<Path>,
-    /// The name that the user gives to the idempotency key; `None` for `_`.
+    /// The name that the user gives to the idempotency key; `None` if the user writes `_` or no name.
     pub(crate) key: Option<Ident>,
     pub(crate) body: Expr,
 }
@@ -164,7 +164,7 @@ pub(crate) struct Undo {
     pub(crate) keyword: Ident,
     /// The tool whose calls the code undoes; `None` if it is the tool that the block stands beside.
     pub(crate) tool: Option<Path>,
-    /// The pattern that the user gives for the output of the call; `None` for `_`.
+    /// The pattern that the user writes for the output of the call; `None` if the user writes `_` or no pattern.
     pub(crate) output: Option<Pat>,
     pub(crate) body: Expr,
 }

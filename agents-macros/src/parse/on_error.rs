@@ -53,8 +53,8 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
     })
 }
 
-/// Reads the content of `on_error!(..)`: `match error { .. }`, with or without a tool before it. If no token before
-/// the parentheses can be underlined, `match` is.
+/// Reads the content of `on_error!(..)`: `match error { .. }`, with or without a tool before it. Errors about the whole
+/// block are shown at `keyword`, the word before the parentheses; if `keyword` is `None`, they are shown at `match`.
 pub(super) fn matched(
     input: ParseStream<'_>,
     keyword: Option<Ident>,

@@ -30,8 +30,9 @@ pub struct McpError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum McpErrorKind {
-    /// The server could not be started or reached, its connection was lost, or it did not answer in time. Nothing was
-    /// asked of it that has an effect.
+    /// The server could not be started or reached, its connection was lost, or it did not answer in time. No request
+    /// that can have an effect was sent. A call of a tool that writes has no error of this kind if the connection is
+    /// lost during the call: the effect of such a call is in doubt.
     Unreachable,
     /// The server demands that this client authorizes itself, or this client could not be authorized.
     Unauthorized,

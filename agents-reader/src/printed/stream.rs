@@ -27,12 +27,13 @@ pub struct Stream<'a> {
     scanner: Scanner<'a>,
     held: String,
     /// Number of bytes of held text that may be examined again. Text is held while a call is incomplete. Examining all
-    /// of it for each chunk would take quadratic time. Arriving text therefore pays for each new look.
+    /// of it for each chunk would take quadratic time. Arriving text therefore adds to this number, and examining held
+    /// text again reduces it.
     credit: usize,
 }
 
 /// Number of held bytes that may be examined again for each byte that arrives. Each chunk counts as this number of
-/// bytes more than it has. Until enough have arrived, held text waits.
+/// bytes more than it has. Held text is not examined again until enough bytes have arrived.
 const LOOKS_PER_BYTE: usize = 16;
 
 impl<'a> Stream<'a> {

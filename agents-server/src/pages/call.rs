@@ -117,7 +117,8 @@ fn receipt(receipt: &ToolEnvelope) -> Markup {
     }
 }
 
-/// Returns the part of the page in which a visitor varies the run, or why the visitor may not.
+/// Returns the part of the page in which a visitor tries the run with another result of this call, or the reason why
+/// the visitor may not do so.
 fn varying(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
     html! {
         section #what-if aria-labelledby="what-if-title" {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt::Write, sync::Arc};
 
-/// Query about a pinned handle: a name for a result of a tool in a run.
+/// Query that describes a pinned handle. A pinned handle is a name for the result of a tool's call in a run.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Pin {
     #[serde(default)]
@@ -31,19 +31,19 @@ pub(crate) struct Pin {
     pub(crate) on_missing: OnMissing,
 }
 
-/// Pinned handle, with the call of a run whose result it stands for.
+/// Pinned handle, with the receipt of the call that the handle selects in a run.
 #[derive(Serialize)]
 pub(crate) struct Pinned {
     pub(crate) handle: PinnedHandle,
-    /// Receipt of the call, or of one in the run before if the handle takes a stale value; `null` if there is no such
-    /// call.
+    /// Receipt of the selected call. If the run has no such call and the handle takes a stale value, the receipt of the
+    /// tool's last success in the run before. `None` if there is no such receipt.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Reason why there is no value, if the handle demands one; `None` otherwise.
     pub(crate) error: Option<String>,
 }
 
 impl Pin {
-    /// Returns the handle. Without a name, it is named after its tool: the tool's name, followed by `_result`.
+    /// Returns the handle. A handle without a name gets the name of its tool, followed by `_result`.
     pub(crate) fn handle(&self) -> Result<PinnedHandle, Failure> {
         if self.tool.is_empty() {
             return Err(Failure::invalid(wording::PIN_WITHOUT_TOOL));
@@ -67,7 +67,7 @@ impl Pin {
     }
 }
 
-/// Returns a handle with the call of a run whose result it stands for.
+/// Returns the handle that a query describes, with the receipt of the call that the handle selects in a run.
 pub(crate) async fn pinned(
     room: &Room,
     visitor: &Visitor,
@@ -154,7 +154,7 @@ pub(crate) struct Call {
     /// Rust program that makes the call again: with the arguments of the call, the version of the tool and the scope of
     /// the run. `None` if the arguments of the call are no JSON object.
     pub(crate) rust: Option<String>,
-    /// Is `true` if a variation of the run can be tried, in which the call has another result.
+    /// Is `true` if the run can be tried with another result of the call.
     pub(crate) may_be_varied: bool,
 }
 

@@ -51,7 +51,7 @@ const KEEP: &str = r#"
     rm -rf "$folder"
 "#;
 
-/// Number of databases and servers that this process has named, so that each name is new.
+/// Number in the name of the next database or server that this process creates, so that each name is new.
 static NAMED: AtomicU32 = AtomicU32::new(1);
 
 /// PostgreSQL server for tests: one that the process of the tests has started, or one that was there before.

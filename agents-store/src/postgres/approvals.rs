@@ -268,7 +268,7 @@ pub(super) async fn due(db: &impl GenericClient, now: u64) -> Result<Vec<String>
     found.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-/// Marks the requests of these runs whose time is over, and the approvals that were not used in time, as expired.
+/// Marks the requests of these runs as expired if nobody decided in time, or if an approval was not used in time.
 pub(super) async fn expire(db: &Transaction<'_>, runs: &[String]) -> Result<(), StoreError> {
     // Everybody who locks several runs locks them in this order.
     let lock = "SELECT 1 FROM agent_runs WHERE id = ANY($1) ORDER BY id FOR UPDATE";

@@ -247,7 +247,7 @@ pub(super) fn any_due(tx: &Tx<'_>) -> Result<bool, StoreError> {
     Ok(due.exists([tx.now])?)
 }
 
-/// Marks the requests whose time is over, and the approvals that were not used in time, as expired.
+/// Marks requests as expired if nobody decided in time, or if an approval was not used in time.
 pub(super) fn expire(tx: &Tx<'_>) -> Result<(), StoreError> {
     let mut due = tx.prepare_cached(
         "UPDATE agent_approvals SET status = 'expired', decided_at = ?1

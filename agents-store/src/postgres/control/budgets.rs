@@ -112,7 +112,7 @@ async fn take_call(
     Ok(Some(after_refill(rate, found.try_get("calls")?, passed)))
 }
 
-/// Ends the holds of a key whose time is over: their requests were sent, so what was held counts as spent.
+/// Ends the expired holds of a key. The requests of these holds were sent, so the amounts held count as spent.
 async fn expire(db: &Transaction<'_>, key: &BudgetKey, now: u64) -> Result<(), StoreError> {
     let BudgetKey {
         org_id,

@@ -90,7 +90,7 @@ fn take_call(tx: &Tx<'_>, key: &BudgetKey, rate: RateRule) -> Result<Option<Dura
     Ok(Some(after_refill(rate, left, tx.now.saturating_sub(at))))
 }
 
-/// Ends the holds of a key whose time is over: their requests were sent, so what was held counts as spent.
+/// Ends the expired holds of a key. The requests of these holds were sent, so the amounts held count as spent.
 fn expire(tx: &Tx<'_>, key: &BudgetKey) -> Result<(), StoreError> {
     let BudgetKey {
         org_id,
