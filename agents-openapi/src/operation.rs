@@ -347,7 +347,8 @@ pub(crate) fn written(text: &str) -> String {
     let mark = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });
-    format!("{}_{mark:08x}", &name[..LONGEST_NAME - 9])
+    let cut = name[..LONGEST_NAME - 9].trim_end_matches('_');
+    format!("{cut}_{mark:08x}")
 }
 
 #[cfg(test)]
@@ -361,5 +362,7 @@ mod tests {
         let (one, other) = (written(&"a".repeat(70)), written(&"a".repeat(71)));
         assert_eq!((one.len(), other.len()), (64, 64));
         assert_ne!(one, other);
+        let cut = written(&format!("{}/{}", "a".repeat(54), "b".repeat(20)));
+        assert_eq!((cut.len(), cut.contains("__")), (63, false), "{cut}");
     }
 }

@@ -252,8 +252,8 @@ impl Client {
         Some(self.conversation(&run.tenant, id))
     }
 
-    /// Returns the first run of the same conversation that is not over; `None` if that is this run, or if there is
-    /// none. This run, unless it is over, goes on when it is the first.
+    /// Returns the first run of the same conversation that comes before this one and is not over; `None` if there is
+    /// none. This run goes on when there is none.
     pub(crate) async fn before_in_conversation(
         &self,
         run: &Run,
@@ -261,9 +261,10 @@ impl Client {
         let Some(conversation) = self.conversation_of(run) else {
             return Ok(None);
         };
-        let mut runs = conversation.runs().await?;
-        runs.retain(|one| one.status != RunStatus::Done);
-        Ok(runs.pop().filter(|first| first.id != run.id))
+        let runs = conversation.runs().await?;
+        let earlier = runs.into_iter().rev().take_while(|one| one.id != run.id);
+        let mut open = earlier.filter(|one| one.status != RunStatus::Done);
+        Ok(open.next())
     }
 
     /// Returns `true` if the principal wrote to the agent of this run: in its conversation, or with an instruction.

@@ -9,7 +9,7 @@ const LONGEST_VALUE: usize = 60;
 /// Maximum length of a summary of arguments, in characters; the sign `…` of a cut is added.
 const LONGEST: usize = 400;
 
-/// Returns a summary of arguments, in which addresses of mail, long numbers and keys are masked. Dates and times as in
+/// Returns a summary of arguments on one line, in which addresses of mail, long numbers and keys are masked. Dates and times as in
 /// ISO 8601 are shown: `2026-11-26`, `2026-11-26T10:15:00Z`.
 ///
 /// Masking goes by the look of the text: it finds neither names nor anything that looks like ordinary words. Secrets
@@ -19,7 +19,7 @@ pub(crate) fn summary(args: &Json) -> String {
         Ok(Value::Object(fields)) => {
             let fields = fields
                 .iter()
-                .map(|(name, value)| format!("{name}: {}", shown(value)));
+                .map(|(name, value)| format!("{}: {}", one_line(name), shown(value)));
             fields.collect::<Vec<_>>().join(", ")
         }
         Ok(other) => shown(&other),
@@ -33,7 +33,12 @@ fn shown(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    cut(&masked(&text), LONGEST_VALUE)
+    cut(&masked(&one_line(&text)), LONGEST_VALUE)
+}
+
+/// Returns the text with a space in place of each line break and other white space.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn cut(text: &str, most: usize) -> String {
@@ -239,6 +244,11 @@ mod tests {
         let args = Json::parse(r#"{"to": "ada@example.com", "cents": 1200, "note": "October"}"#);
         let short = summary(&args.unwrap());
         assert_eq!(short, "cents: 1200, note: October, to: [email]");
+        let lines =
+            Json::parse(r#"{"a\nb": "Dear Ada,\r\n\r\n\tthe bill\u2028is paid.\n", "n": [1, 2]}"#);
+        let one = summary(&lines.unwrap());
+        assert_eq!(one, "a b: Dear Ada, the bill is paid., n: [1,2]");
+        assert_eq!(summary(&Json::string("4111 1111\n1111 1111")), "[number]");
         let long = Json::parse(format!(r#"{{"text": "{}"}}"#, "word ".repeat(1000)));
         assert!(summary(&long.unwrap()).chars().count() < 80);
     }

@@ -356,6 +356,12 @@ pub(crate) fn output_missing(execution: &str, tool: &str) -> RuntimeError {
     ))
 }
 
+pub(crate) fn nothing_to_undo(execution: &str, tool: &str) -> RuntimeError {
+    invalid(format!(
+        "execution `{execution}` of `{tool}` had no effect, so there is nothing to undo"
+    ))
+}
+
 pub(crate) fn effect_not_known(tool: &str) -> String {
     format!("it is not known whether `{tool}` took effect, and it has no output")
 }

@@ -245,8 +245,8 @@ impl Runtime {
         Ok(true)
     }
 
-    /// Works on one run in this process until it is over; waits while another process has it. A run that is held is an
-    /// error.
+    /// Works on one run in this process until it is over, and on the runs that come before it in its conversation. Waits
+    /// while another process has it. A run that is held is an error.
     pub(crate) async fn work_on(&self, run: &str) -> Result<(), RuntimeError> {
         loop {
             if self.step(run).await? {

@@ -182,7 +182,11 @@ impl Door {
             .get(header::HOST)
             .and_then(|host| host.to_str().ok());
         let port = format!(":{}", self.port);
-        let name = host.and_then(|host| host.strip_suffix(&*port));
+        let name = host.and_then(|host| match host.strip_suffix(&*port) {
+            // Browsers leave the port of plain HTTP out.
+            None if self.port == 80 => Some(host),
+            name => name,
+        });
         name.is_some_and(|name| matches!(name, "localhost" | "[::1]") || is_ipv4_loopback(name))
     }
 }
@@ -208,5 +212,35 @@ async fn enter(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
             ([(header::SET_COOKIE, cookie)], Redirect::to("/approvals")).into_response()
         }
         _ => next.run(request).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_named(port: u16, host: &str) -> bool {
+        let door = Door {
+            cookie: String::new(),
+            session: String::new(),
+            url_token: String::new(),
+            port,
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().unwrap());
+        door.is_named(&headers)
+    }
+
+    #[test]
+    fn a_browser_leaves_port_80_out() {
+        for name in ["localhost", "127.0.0.1", "[::1]"] {
+            assert!(is_named(80, name), "{name}");
+            assert!(is_named(80, &format!("{name}:80")), "{name}");
+            assert!(is_named(4170, &format!("{name}:4170")), "{name}");
+            assert!(!is_named(4170, name), "{name}");
+            assert!(!is_named(80, &format!("{name}:4170")), "{name}");
+        }
+        assert!(!is_named(80, "evil.example"));
+        assert!(!is_named(80, ""));
     }
 }

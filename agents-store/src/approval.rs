@@ -36,7 +36,8 @@ pub struct NewApproval {
     pub expires_after: Duration,
     /// Exact request with its arguments, encrypted with the key of the run.
     pub detail: Vec<u8>,
-    /// Reasons why the call needs approval, as JSON; `None` if they are not known.
+    /// Reasons why the call needs approval, as JSON; `None` if they are not known. They stay when the run is erased, so
+    /// they name executions by their ids, and quote no arguments.
     pub reasons: Option<String>,
     /// Id within the run of the earlier request that this one follows, whose correlation id it gets; `None` if it
     /// follows none.
@@ -101,7 +102,8 @@ pub struct Approval {
     pub use_by: Option<Timestamp>,
     /// Proof of the decision, which only whoever has the keys of the run can make; `None` while there is no decision.
     pub proof: Option<Vec<u8>>,
-    /// Reasons why the call needs approval, as JSON; `None` for a request of an earlier version.
+    /// Reasons why the call needs approval, as JSON; `None` for a request of an earlier version. They stay when the run is
+    /// erased.
     pub reasons: Option<String>,
 }
 

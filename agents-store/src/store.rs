@@ -195,6 +195,10 @@ pub trait Store: Send + Sync + 'static {
     /// that the run has stored in its conversation are removed as well. Pseudonyms take the place of names. The audit
     /// trail stays, and still verifies.
     ///
+    /// These stay in the rows: names of agents and tools, versions, risks, states, times, ids, digests, and the
+    /// [reasons](crate::Approval::reasons) of requests. The id of a call is a digest of its arguments without a key, so
+    /// whoever guesses the arguments can check the guess.
+    ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, and with
     /// [`NotOver`](crate::ErrorKind::NotOver) if the run is not over.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Json,
-    error::ErrorRecord,
+    error::{ErrorRecord, Origin},
     run::{ApprovalDecision, ApprovalRequest, Event, Timestamp},
     secret::{Masker, shown},
     tool::{Effects, Risk},
@@ -333,9 +333,16 @@ fn step_before(
     }
 }
 
-/// Returns the number of the call whose execution ends with this fact; `None` for other facts.
+/// Returns the number of the call whose execution ends with this fact; `None` for other facts. A call that a limiter
+/// held back has not run.
 fn ended_call(fact: &Fact) -> Option<u32> {
     match fact {
+        Fact::Call {
+            fact: CallFact::Ended {
+                result: Err(cause), ..
+            },
+            ..
+        } if cause.origin() == Origin::RateLimited => None,
         Fact::Call {
             seq,
             fact: CallFact::Ended { .. } | CallFact::Interrupted(_),

@@ -195,13 +195,17 @@ impl Connection {
         let error = match self.service.call_tool(request).await {
             Ok(result) => {
                 let output = output::of(&self.name, result, has_schema);
-                return output.map_err(Failure::Answered);
+                return output.map_err(|error| match error.kind() {
+                    // The server says that it has carried out the call.
+                    McpErrorKind::Protocol => Failure::Unusable(error),
+                    _ => Failure::Answered(error),
+                });
             }
             Err(error) => error,
         };
         Err(match self.answered(&error) {
             Some(error) => Failure::Answered(error),
-            None => Failure::Lost(self.lost(&error)),
+            None => Failure::Unusable(self.lost(&error)),
         })
     }
 
@@ -244,21 +248,21 @@ impl Connection {
 
 /// Reason why a call of a server's tool has no result.
 pub(super) enum Failure {
-    /// The server, or a proxy in front of it, has answered with this error, or the server with a result that cannot be
-    /// read. The effect of the call is not taken to be in doubt.
+    /// The server, or a proxy in front of it, has answered with this error. The effect of the call is not taken to be
+    /// in doubt.
     Answered(McpError),
-    /// The call has no usable answer: the connection to the server was lost, or the server answered something else than
-    /// it was asked for. Nobody knows whether the call took effect.
-    Lost(McpError),
+    /// The call has no usable answer: the connection to the server was lost, the server answered something else than it
+    /// was asked for, or its result cannot be read. Nobody knows what effect the call had.
+    Unusable(McpError),
 }
 
 impl Failure {
-    /// Returns the failure as the cause with which the call ends. After [`Lost`](Failure::Lost), the effect of a call
-    /// of a tool that writes is in doubt.
+    /// Returns the failure as the cause with which the call ends. After [`Unusable`](Failure::Unusable), the effect of
+    /// a call of a tool that writes is in doubt.
     pub(super) fn cause(self, writes: bool) -> Cause {
         match self {
-            Failure::Lost(error) if writes => Cause::interrupted(error.to_string()),
-            Failure::Answered(error) | Failure::Lost(error) => cause(error),
+            Failure::Unusable(error) if writes => Cause::interrupted(error.to_string()),
+            Failure::Answered(error) | Failure::Unusable(error) => cause(error),
         }
     }
 }

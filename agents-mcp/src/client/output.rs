@@ -29,7 +29,8 @@ pub(super) enum Output {
 /// content, the output is that alone.
 ///
 /// # Errors
-/// When the server says that the call has failed, or sends a part that cannot be read.
+/// When the server says that the call has failed. [`McpErrorKind::Protocol`] if it sends a part that cannot be read:
+/// then the call may have taken effect.
 pub(super) fn of(
     server: &str,
     result: CallToolResult,

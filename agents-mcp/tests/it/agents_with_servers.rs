@@ -184,6 +184,7 @@ async fn a_tool_whose_name_another_has_or_that_is_too_large_is_left_out() {
             "peer_env",
             "peer_fail",
             "peer_flood",
+            "peer_garble",
             "peer_hang",
             "peer_lie",
             "peer_refuse",

@@ -169,3 +169,20 @@ async fn a_reading_call_in_which_the_server_dies_is_a_plain_failure() {
     assert!(said[0].starts_with("ERROR NETWORK_ERROR"), "{}", said[0]);
     assert!(!said[0].contains("took effect"), "{}", said[0]);
 }
+
+#[tokio::test]
+async fn a_writing_call_whose_result_cannot_be_read_is_in_doubt_and_a_reading_one_fails() {
+    let notes = Notes::new("garbled");
+    let writes = tools(server("well", &notes));
+    let said = told(&writes, &[("peer_garble", "{}")]).await;
+    let why =
+        "the MCP server `peer` sends what cannot be read: a part of type image/png is not Base64";
+    assert!(said[0].contains(why), "{}", said[0]);
+    let unknown = "whether it took effect is not known";
+    assert!(said[0].contains(unknown), "{}", said[0]);
+
+    let reads = tools(server("well", &notes).reads("peer_garble"));
+    let said = told(&reads, &[("peer_garble", "{}")]).await;
+    assert!(said[0].contains(why), "{}", said[0]);
+    assert!(!said[0].contains("took effect"), "{}", said[0]);
+}

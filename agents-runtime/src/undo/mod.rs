@@ -23,7 +23,7 @@ use agents_core::{
 };
 use agents_store::{
     ApprovalFilter, ApprovalStatus, AuditKind, Execution, ExecutionFilter, NewEvent, NewRun, Run,
-    RunStatus,
+    RunStatus, Settled,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,8 +71,8 @@ pub enum UndoOutcome {
     },
     /// The undo waits for decisions about these requests. Ask for it again when they are decided.
     Pending(Vec<Request>),
-    /// The execution, or its undo, is in doubt: nobody knows whether it has taken effect. An execution whose doubt a
-    /// person has settled is here as well: it has no output from which it could be undone.
+    /// The execution, or its undo, is in doubt: nobody knows whether it has taken effect. One of which a person has
+    /// found out that it took effect is here as well: it has no output from which it could be undone.
     InDoubt {
         /// Description of what nobody knows: whether the execution, or its undo, took effect.
         what: String,
@@ -169,7 +169,8 @@ impl Runtime {
 
     /// Undoes the executions of a run that wrote, the last one first. Executions of nested runs are among them.
     ///
-    /// Executions that have failed without an effect are left out. An execution that is
+    /// Executions without an effect are left out: those that have failed, and those of which a person has found out that
+    /// they had none. An execution that is
     /// [irreversible](UndoOutcome::Irreversible) is passed over. At any other execution that is not undone, such as one
     /// whose undo waits for a decision, the undo of the run stops. Asking again goes on from there.
     ///
@@ -225,7 +226,7 @@ impl Undo<'_> {
     ///
     /// # Errors
     /// When there is no such execution for this principal, or the [roles](crate::Roles) forbid it. When the execution
-    /// has no output although it is not in doubt, its tool is not there in the version that ran, the keys of its run
+    /// has failed or had no effect, its tool is not there in the version that ran, the keys of its run
     /// are gone, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<UndoOutcome, RuntimeError> {
         let Undo { runtime, execution } = self;
@@ -258,8 +259,8 @@ impl UndoRun<'_> {
             .into_iter()
             .rev()
         {
-            let has_failed = execution.output.is_none() && !execution.effect_unknown;
-            if has_failed || !runtime.writes(&run, &execution)? {
+            let had_none = execution.output.is_none() && !may_have_an_effect(&execution);
+            if had_none || !runtime.writes(&run, &execution)? {
                 continue;
             }
             let id = execution.id.clone();
@@ -389,8 +390,8 @@ impl Client {
     /// if the execution is undone already.
     ///
     /// # Errors
-    /// When there is no such execution for this principal, the [roles](crate::Roles) forbid it, the execution has no
-    /// output or is in doubt, or the store fails.
+    /// When there is no such execution for this principal, the [roles](crate::Roles) forbid it, the execution has
+    /// failed, had no effect or is in doubt, or the store fails.
     pub async fn ask_undo(
         &self,
         execution: &str,
@@ -437,10 +438,13 @@ impl Client {
         }
         let tool = &execution.tool_name;
         if execution.output.is_none() {
-            return match execution.effect_unknown {
+            return match may_have_an_effect(execution) {
                 true => Ok(Asked::Told(UndoOutcome::InDoubt {
                     what: crate::wording::effect_not_known(tool),
                 })),
+                false if execution.settled.is_some() => {
+                    Err(crate::wording::nothing_to_undo(&execution.id, tool))
+                }
                 false => Err(crate::wording::output_missing(&execution.id, tool)),
             };
         }
@@ -568,8 +572,14 @@ impl Client {
             ..ExecutionFilter::default()
         };
         let ran = self.bare_store().executions(&filter).await?;
-        Ok(told(receipt, ran.iter().any(|ran| ran.effect_unknown)))
+        Ok(told(receipt, ran.iter().any(may_have_an_effect)))
     }
+}
+
+/// Returns `true` if an execution was cut off, and nobody has found out that it had no effect.
+fn may_have_an_effect(execution: &Execution) -> bool {
+    let had_none = |settled: &Settled| !settled.had_effect;
+    execution.effect_unknown && !execution.settled.as_ref().is_some_and(had_none)
 }
 
 fn event(

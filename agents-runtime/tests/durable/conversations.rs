@@ -21,6 +21,7 @@ use std::{
     },
     time::Duration,
 };
+use tokio::sync::Semaphore;
 
 fn clerk(ran: &Ran) -> ModelAgent<'static, String, String> {
     AgentBuilder::<String, String>::new("clerk")
@@ -107,6 +108,48 @@ async fn messages_are_answered_in_order_and_each_begins_with_what_was_said_befor
             !has("three") && !has("You serve customers."),
             "contents are encrypted"
         );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_message_does_not_wait_for_later_ones() {
+    each(async |place| {
+        let (begun, go_on) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let (begins, goes_on) = (begun.clone(), go_on.clone());
+        let schema = json!({"type": "object"});
+        let look = FnTool::new(
+            "look",
+            "Looks.",
+            Effects::Reads,
+            schema,
+            move |_: Value, _| {
+                let (begins, goes_on) = (begins.clone(), goes_on.clone());
+                async move {
+                    begins.add_permits(1);
+                    goes_on.acquire().await.unwrap().forget();
+                    Ok::<_, agents::Error>("seen")
+                }
+            },
+        );
+        let looks = || Script::call("look", "{}");
+        let (model, _) = ScriptedModel::new([looks(), Script::text("A"), looks()]);
+        let runtime = place.runtime().await.model(model);
+        let clerk = AgentBuilder::<String, String>::new("clerk")
+            .tool(look)
+            .build();
+        let clerk = runtime.agent(clerk);
+        let chat = clerk.chat("42").scope("acme");
+        let others = async {
+            begun.acquire().await.unwrap().forget();
+            // The second message never gets an answer.
+            chat.send("two").by(&ada()).start().await.unwrap();
+            go_on.add_permits(1);
+        };
+        let first = async { chat.send("one").by(&ada()).await };
+        let both = async { tokio::join!(first, others).0 };
+        let answer = tokio::time::timeout(Duration::from_secs(20), both).await;
+        assert_eq!(answer.expect("it is not late").unwrap(), "A");
     })
     .await;
 }

@@ -8,8 +8,8 @@ use agents::{
     tool::{FnTool, NeedsApproval, ToolContext, ToolSpec, conflict, undone},
 };
 use agents_runtime::{
-    AgentRef, Approval, AuditKind, ExecutionState, Principal, RunRef, Runtime, RuntimeErrorKind,
-    SqliteStore, UndoOutcome,
+    AgentRef, Approval, AuditKind, ExecutionState, Finding, Principal, RunRef, Runtime,
+    RuntimeErrorKind, SqliteStore, UndoOutcome,
 };
 use agents_store::{AuditFilter, ErrorKind as Kind, Execution, ExecutionFilter, Store};
 use serde_json::{Value, json};
@@ -463,6 +463,55 @@ async fn u6_s5_5_an_undo_that_was_cut_off_is_in_doubt_and_is_not_repeated() {
     assert!(matches!(undone, UndoOutcome::InDoubt { .. }), "{undone}");
     assert!(desk.crm.lock().unwrap().undone.is_empty());
     assert!(!desk.executions(&run).await[0].rolled_back);
+    // An operator finds out that the undo had no effect. So it may be tried again.
+    let (doubts, operator) = (desk.runtime.as_client().doubts(), Principal::operator());
+    let open = doubts.open(&operator).await.unwrap();
+    let (doubt, finding) = (&open[0].execution_id, Finding::had_no_effect());
+    doubts.settle(doubt, finding, &operator).await.unwrap();
+    assert_eq!(desk.undo(&ran).await, UndoOutcome::Undone);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_execution_in_doubt_that_had_no_effect_is_nothing_to_undo() {
+    let schema = json!({"type": "object"});
+    let spec = ToolSpec::new("transmit", "Transmits.", Effects::Writes, schema)
+        .approval(NeedsApproval::Never);
+    let transmit = FnTool::with_spec(spec, |_: Value, _| async {
+        tokio::task::yield_now().await;
+        assert!(std::hint::black_box(false), "the line is cut");
+        Ok::<_, Error>("transmitted")
+    });
+    let transmits = || Script::call("transmit", "{}");
+    let (store, crm) = (memory().await, Shared::default());
+    let (model, _) = ScriptedModel::new([sets(1, "won"), transmits(), Script::text("Done.")]);
+    let runtime = Runtime::open(store.clone()).model(model);
+    let clerk = AgentBuilder::<String, String>::new("clerk")
+        .tool(set_status(&crm, "1.0.0", NeedsApproval::Never))
+        .tool(transmit)
+        .build();
+    let clerk = runtime.agent(clerk);
+    let desk = Desk {
+        runtime,
+        store,
+        clerk,
+        crm,
+    };
+    let run = desk.over().await;
+    let ran = desk.executions(&run).await;
+    let in_doubt = desk.undo(&ran[1]).await;
+    assert!(
+        matches!(in_doubt, UndoOutcome::InDoubt { .. }),
+        "{in_doubt}"
+    );
+    let doubts = desk.runtime.as_client().doubts();
+    let finding = Finding::had_no_effect();
+    doubts.settle(&ran[1].id, finding, &grace()).await.unwrap();
+    let refused = desk.runtime.undo(&ran[1].id).by(&grace()).await;
+    let why = refused.unwrap_err().to_string();
+    assert!(why.contains("there is nothing to undo"), "{why}");
+    let undone = desk.runtime.undo_run(run.id()).by(&grace()).await.unwrap();
+    assert_eq!(undone, [(ran[0].id.clone(), UndoOutcome::Undone)]);
+    assert_eq!(desk.lead(1), None);
 }
 
 /// A locksmith, whose tool gives out the code of a door, and takes back what it has given.

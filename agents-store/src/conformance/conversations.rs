@@ -4,6 +4,7 @@ use super::{Checked, LONG, claim, claimed, new_run, refused};
 use crate::{
     Claim, End, ErrorKind, HeldKind, HeldReason, Lease, NewRun, NewText, Rest, RunFilter, RunStatus,
 };
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 fn message(id: &str, conversation: &str) -> NewRun {
@@ -66,6 +67,43 @@ pub(super) async fn a_conversation_belongs_to_one_tenant_and_one_agent(store: Ch
     store.create(&elsewhere).await.expect("it is another one");
     let found = store.conversation("other", "talk").await.unwrap();
     assert_eq!(found.expect("it is there").agent, "clerk");
+}
+
+pub(super) async fn a_start_with_a_known_key_leaves_conversations_as_they_are(store: Checked) {
+    let keyed = |id: &str, conversation: &str| NewRun {
+        key: Some("october".to_owned()),
+        ..message(id, conversation)
+    };
+    // Of many starts at once, one creates its conversation.
+    let mut starts = JoinSet::new();
+    for n in 0..8 {
+        let (store, start) = (
+            store.clone(),
+            keyed(&format!("run-{n}"), &format!("talk-{n}")),
+        );
+        starts.spawn(async move { store.create(&start).await.unwrap() });
+    }
+    let first = starts.join_all().await.remove(0);
+    let own = first.conversation.clone().unwrap();
+    for n in 0..8 {
+        let conversation = format!("talk-{n}");
+        let found = store.conversation("acme", &conversation).await.unwrap();
+        assert_eq!(found.is_some(), conversation == own, "{conversation}");
+    }
+    // A start with a known key is no message.
+    let found = store.conversation("acme", &own).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let again = store.create(&keyed("again", &own)).await.unwrap();
+    assert_eq!(again, first);
+    assert_eq!(store.conversation("acme", &own).await.unwrap(), found);
+    // The conversation of another agent is not looked at either.
+    let of_another = NewRun {
+        agent: "clerk".to_owned(),
+        ..message("other", "of-another")
+    };
+    store.create(&of_another).await.unwrap();
+    let again = store.create(&keyed("again", "of-another")).await.unwrap();
+    assert_eq!(again, first);
 }
 
 pub(super) async fn the_runs_of_a_conversation_are_claimed_one_after_the_other(store: Checked) {

@@ -158,6 +158,7 @@ cases! {
     conversations::{
         a_conversation_is_there_with_its_first_run,
         a_conversation_belongs_to_one_tenant_and_one_agent,
+        a_start_with_a_known_key_leaves_conversations_as_they_are,
         the_runs_of_a_conversation_are_claimed_one_after_the_other,
         of_many_messages_at_once_each_has_its_turn,
         a_run_leaves_its_conversation_with_its_end,

@@ -416,7 +416,7 @@ impl Store for PostgresStore {
                 .await?;
         }
         let (clock, key) = (self.clock.clone(), self.audit_key());
-        let is_polled = filter.after.is_some() && filter.run.is_none();
+        let is_polled = filter.run.is_none();
         let asked = filter.clone();
         let found = self
             .connections

@@ -2,7 +2,7 @@
 //!
 //! A row has its number before its transaction commits, so a later number may be seen earlier. Whoever reads rows after
 //! a number would then miss the earlier one for ever. So each transaction that adds such rows shares a lock until it is
-//! over, and whoever reads after a number waits for the transactions that have the lock.
+//! over, and whoever reads rows of all runs, to go on after the last one, waits for the transactions that have the lock.
 
 use super::connections::Transaction;
 use crate::StoreError;

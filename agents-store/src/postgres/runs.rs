@@ -15,6 +15,9 @@ use crate::{
 use agents_core::run::Timestamp;
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
+/// Class number of the store's locks on keys of runs, among the server's advisory locks.
+const KEYS: i32 = 0x6167_6b79;
+
 const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, labels::text AS labels, data, \
      data_key, status, wake_at, ended, held, held_kind, held_by, cancelled_by, paused_by, last_seq, messages, fence, audit_seq, audit_digest, \
      created_at, greatest(updated_at, advanced_at) AS updated_at";
@@ -53,10 +56,13 @@ fn read(row: &Row) -> Result<Run, StoreError> {
 }
 
 pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, StoreError> {
+    if let Some(known) = started_before(db, run).await? {
+        return Ok(known);
+    }
     let now = db.now().await?;
     let at = signed(now);
     conversations::add(db, now, run).await?;
-    // Of several starts with one key, the others wait here until the first one is stored.
+    // Processes of earlier versions do not lock keys.
     let sql = format!(
         "INSERT INTO agent_runs
              (id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, created_at, updated_at,
@@ -99,13 +105,26 @@ pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, St
         append(db, now, id, AuditKind::Started, about).await?;
         return known(&db.db, id).await;
     }
+    let known = started_before(db, run).await?;
+    known.ok_or_else(|| wording::no_run(id))
+}
+
+/// Returns the run that was started with this run's key, if it has a key and there is such a run. Of several starts
+/// with one key, the others wait here until the first one is stored.
+async fn started_before(db: &Transaction<'_>, run: &NewRun) -> Result<Option<Run>, StoreError> {
+    let NewRun {
+        tenant, agent, key, ..
+    } = run;
+    if key.is_none() {
+        return Ok(None);
+    }
+    let lock = "SELECT pg_advisory_xact_lock($1, hashtext(concat_ws(chr(31), $2::text, $3::text, $4::text)))";
+    db.row(lock, &[&KEYS, tenant, agent, key]).await?;
     let sql = format!(
         "SELECT {COLUMNS} FROM agent_runs WHERE tenant_id = $1 AND agent_name = $2 AND key = $3"
     );
     let known = db.row(&sql, &[tenant, agent, key]).await?;
-    known
-        .as_ref()
-        .map_or_else(|| Err(wording::no_run(id)), read)
+    known.as_ref().map(read).transpose()
 }
 
 pub(super) async fn find(db: &impl GenericClient, id: &str) -> Result<Option<Run>, StoreError> {

@@ -2,15 +2,16 @@
 
 use super::{LONG, claimed, disk::Disk, may_pass, owner, request, run, step, store, with_waiting};
 use agents_store::{
-    Answer, ApprovalFilter, AuditFilter, Commit, Decision, End, ErrorKind, NewRun, PostgresStore,
-    Rest, RunFilter, Store, conformance::postgres::Server,
+    Answer, ApprovalFilter, AuditFilter, Commit, Decision, End, ErrorKind, Lease, NewRun,
+    PostgresStore, Rest, RunFilter, Store, StoreError, conformance::postgres::Server,
 };
-use deadpool_postgres::tokio_postgres::{Config, config::Host};
+use deadpool_postgres::tokio_postgres::{Client, Config, config::Host};
 use std::{fs, path::PathBuf, process::Command, sync::Arc};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{UnixListener, UnixStream},
     sync::Notify,
+    task::JoinHandle,
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -435,60 +436,88 @@ async fn decisions_and_steps_of_one_run_do_not_lock_each_other_out() {
     assert_eq!((run.messages, run.last_seq), (40, 20));
 }
 
-/// Two transactions overlap: the one that got its numbers first commits last.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_poller_misses_no_row_of_a_transaction_that_commits_late() {
-    let Some((database, store)) = store().await else {
-        return;
-    };
-    let (slow, fast) = (
-        claimed(&store, "slow", "").await,
-        claimed(&store, "fast", "").await,
-    );
-    let first = claimed(&store, "first", "").await;
-    let asks = |request_id: &str| Commit {
-        asked: vec![request(request_id)],
+fn asks(id: &str) -> Commit {
+    Commit {
+        asked: vec![request(id)],
         ..step("a", 0)
-    };
-    store.commit(&first, &asks("first")).await.unwrap();
-    let seen = store.approvals(&ApprovalFilter::default()).await.unwrap();
-    let events = store.audit(&AuditFilter::default()).await.unwrap();
-    let (last, last_event) = (seen[0].id.clone(), events.last().unwrap().number);
-    // The slow run stops in the middle: its request and its event have their numbers.
-    let owner = owner(&database).await;
-    owner
-        .batch_execute(
-            "CREATE FUNCTION stop() RETURNS trigger AS $$ BEGIN
-                 IF NEW.run = (SELECT number FROM agent_runs WHERE id = 'slow') THEN PERFORM pg_sleep(1); END IF;
-                 RETURN NEW; END $$ LANGUAGE plpgsql;
-             CREATE TRIGGER stop AFTER INSERT ON agent_audit_events FOR EACH ROW EXECUTE FUNCTION stop()",
-        )
-        .await
-        .unwrap();
+    }
+}
+
+/// Lets two transactions overlap: that of the `slow` run gets its numbers first, and commits last. Returns when the other
+/// one is over.
+async fn overlap(
+    store: &PostgresStore,
+    owner: &Client,
+    [slow, fast]: [Lease; 2],
+) -> JoinHandle<Result<(), StoreError>> {
+    let (slow_id, fast_id) = (slow.run.id.clone(), fast.run.id.clone());
     let committing = tokio::spawn({
-        let (store, slow, commit) = (store.clone(), slow.clone(), asks("slow"));
+        let (store, commit) = (store.clone(), asks(&slow_id));
         async move { store.commit(&slow, &commit).await }
     });
     let sleeps = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
     while owner.query(sleeps, &[]).await.unwrap().is_empty() {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
-    store.commit(&fast, &asks("fast")).await.unwrap();
+    store.commit(&fast, &asks(&fast_id)).await.unwrap();
     assert!(!committing.is_finished(), "the slow one commits last");
+    committing
+}
 
-    let after = ApprovalFilter {
-        after: Some(last),
-        ..ApprovalFilter::default()
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poller_misses_no_row_of_a_transaction_that_commits_late() {
+    let Some((database, store)) = store().await else {
+        return;
     };
-    let found = store.approvals(&after).await.unwrap();
-    let requests: Vec<_> = found.iter().map(|one| &*one.run).collect();
-    assert_eq!(requests, ["slow", "fast"]);
+    let mut pairs = Vec::new();
+    for n in 1..=3 {
+        let slow = claimed(&store, &format!("slow-{n}"), "").await;
+        pairs.push([slow, claimed(&store, &format!("fast-{n}"), "").await]);
+    }
+    let first = claimed(&store, "first", "").await;
+    store.commit(&first, &asks("first")).await.unwrap();
+    // A slow run stops in the middle: its request and its event have their numbers.
+    let owner = owner(&database).await;
+    owner
+        .batch_execute(
+            "CREATE FUNCTION stop() RETURNS trigger AS $$ BEGIN
+                 IF NEW.run IN (SELECT number FROM agent_runs WHERE id LIKE 'slow-%') THEN PERFORM pg_sleep(1); END IF;
+                 RETURN NEW; END $$ LANGUAGE plpgsql;
+             CREATE TRIGGER stop AFTER INSERT ON agent_audit_events FOR EACH ROW EXECUTE FUNCTION stop()",
+        )
+        .await
+        .unwrap();
+    let mut pairs = pairs.into_iter();
+    let mut overlaps = async || {
+        let pair = pairs.next().unwrap();
+        overlap(&store, &owner, pair).await
+    };
+    let requests = async |after: Option<String>| {
+        let filter = ApprovalFilter {
+            after,
+            ..ApprovalFilter::default()
+        };
+        let found = store.approvals(&filter).await.unwrap();
+        found.into_iter().map(|one| one.request).collect::<Vec<_>>()
+    };
+
+    // A poller goes on after the first page as after every other.
+    let committing = overlaps().await;
+    assert_eq!(requests(None).await, ["first", "slow-1", "fast-1"]);
+    committing.await.unwrap().unwrap();
+    let committing = overlaps().await;
+    let found = requests(Some("fast-1".to_owned())).await;
+    assert_eq!(found, ["slow-2", "fast-2"]);
+    committing.await.unwrap().unwrap();
+
+    let events = store.audit(&AuditFilter::default()).await.unwrap();
+    let committing = overlaps().await;
     let after = AuditFilter {
-        after: last_event,
+        after: events.last().unwrap().number,
         ..AuditFilter::default()
     };
     let found = store.audit(&after).await.unwrap();
     let runs: Vec<_> = found.iter().map(|event| &*event.run).collect();
-    assert_eq!(runs, ["slow", "fast"]);
+    assert_eq!(runs, ["slow-3", "fast-3"]);
     committing.await.unwrap().unwrap();
 }

@@ -3,6 +3,7 @@
 use crate::world::{Plain, scripted_agent, scripted_model};
 use agents::{
     Agent, AgentBuilder, Code, Effects, async_trait, console,
+    journal::{CallStep, Follower, MemoryJournal},
     rate::{MemoryLimiter, Rate, RateLimiter},
     recovery::*,
     run::RepairKind,
@@ -169,8 +170,9 @@ async fn after_an_execution_that_failed_it_is_its_failure_that_is_told() {
         .model(model)
         .build();
     let limiter = MemoryLimiter::new().limit("*", Rate::per_minute(1));
+    let journal = MemoryJournal::new();
     let run = agent.run("go").rate_limits(limiter);
-    let outcome = run.outcome().await.unwrap();
+    let outcome = run.journal(journal.clone()).outcome().await.unwrap();
     let receipt = receipts(&outcome.outputs)[0];
     assert_eq!(receipt.attempts.len(), 1);
     let error = receipt.error.as_ref().unwrap();
@@ -184,6 +186,16 @@ async fn after_an_execution_that_failed_it_is_its_failure_that_is_told() {
         handle.requests()[1].last(),
         format!("ERROR UNKNOWN (Terminal) in `load`: half of it is aboard; {remark}")
     );
+    // Whoever follows the journal hears of the end of the one execution once.
+    let (mut follower, mut begun, mut ended) = (Follower::new(), Vec::new(), Vec::new());
+    for entry in journal.entries() {
+        match follower.on(&entry).unwrap().step {
+            Some(CallStep::Began(began)) => begun.push(began.attempt),
+            Some(CallStep::Ended(end)) => ended.push(end.attempt),
+            _ => {}
+        }
+    }
+    assert_eq!((begun, ended), (vec![1], vec![1]));
 }
 
 /// A replacement that a limiter held back never ran, so it is recorded as an attempt.

@@ -316,6 +316,31 @@ async fn a_team_can_be_a_delegate_of_another() {
 }
 
 #[tokio::test]
+async fn a_recorded_run_tells_which_calls_of_a_delegate_went_to_delegates() {
+    let compiles = || Script::call("compile", "{}");
+    let coder_script = [compiles(), Script::text("a"), compiles(), Script::text("b")];
+    let (coder, _) = driven("coder", coder_script);
+    let codes = |what: &str| Script::call("coder", json!({"input": what}).to_string());
+    let master_script = [codes("a"), compiles(), codes("b"), Script::text("built")];
+    let (master, _) = driven("master", master_script);
+    let (boss, _) = lead([
+        Script::call("master", r#"{"input":"build"}"#),
+        Script::text("done"),
+    ]);
+    let team =
+        structure!(boss.delegates(master.grants([Compile]).delegates(coder.grants([Compile]))));
+    let (_, recorded) = crate::world::recorded(team.run("go")).await;
+    let (delegated, receipts) = (recorded.delegated(), recorded.receipts());
+    let told: Vec<_> = receipts
+        .iter()
+        .map(|receipt| (&*receipt.name, delegated.contains(&*receipt.call_id)))
+        .collect();
+    let (coder, compile) = (("coder", true), ("compile", false));
+    let master = ("master", true);
+    assert_eq!(told, [master, coder, compile, compile, coder, compile]);
+}
+
+#[tokio::test]
 async fn a_branch_hands_on_to_the_agent_that_fits() {
     let word = |name: &'static str| {
         AgentBuilder::<String, String>::new(name)

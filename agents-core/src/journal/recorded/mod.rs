@@ -18,7 +18,7 @@ pub(crate) use outside::{call_path, is_given_again, of_an_execution};
 pub(crate) use replay::{Dropped, Replay};
 
 use super::{
-    Entry, Fact, JournalError, PlaceId, Started,
+    Entry, Fact, JournalError, Started, What,
     refold::{Position, Stored, refold},
 };
 use crate::{
@@ -201,16 +201,16 @@ impl Recorded {
     /// delegate, a bridge tool or a hand-off.
     pub fn delegated(&self) -> BTreeSet<&str> {
         let state = &self.runs[0].state;
-        let of_place = |id: PlaceId| {
-            let path = state.path(id).to_string();
-            let receipts = state.place(id).receipts.iter();
-            let delegated = receipts.filter(move |(seq, _)| {
-                let call = self.outside.calls.get(&call_path(&path, *seq));
-                call.is_some_and(|call| call.is_delegated)
-            });
-            delegated.map(|(_, receipt)| &*receipt.call_id)
-        };
-        (0..).take(state.places.len()).flat_map(of_place).collect()
+        // The receipts of an agent that is done do not tell the numbers of its calls.
+        let delegated = state.steps.iter().filter_map(|step| match &step.what {
+            What::Call { seq, call_id } => {
+                let path = call_path(&state.path(step.place).to_string(), *seq);
+                let call = self.outside.calls.get(&path)?;
+                call.is_delegated.then_some(&**call_id)
+            }
+            _ => None,
+        });
+        delegated.collect()
     }
 
     /// Returns the tokens and requests that the run has used so far, those of nested runs that have ended included.
