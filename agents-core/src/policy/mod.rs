@@ -87,17 +87,16 @@ use std::{fmt, sync::Arc};
 /// # }
 /// ```
 ///
-/// To give an `Arc` of a policy to a run, wrap it in a closure, because closures are policies themselves:
+/// An `Arc` of a policy is a policy as well:
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::policy::{Action, Policy, read_only};
+/// use agents::policy::{Policy, named, read_only};
 /// use std::sync::Arc;
 ///
-/// fn shared(rule: Arc<dyn Policy>) -> impl Policy {
-///     move |action: &Action<'_>| rule.judge(action)
-/// }
-/// # shared(Arc::new(read_only()));
+/// let shared: Arc<dyn Policy> = Arc::new(read_only());
+/// assert_eq!(named("night", shared.clone()).name(), Some("night"));
+/// assert_eq!(shared.name(), Some("read_only"));
 /// ```
 pub trait Policy: Send + Sync + 'static {
     /// Decides whether an action may happen. The strictest verdict of all policies of the run applies.
@@ -302,5 +301,35 @@ impl Policies {
 impl fmt::Debug for Policies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} rules", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Policies, Policy, named};
+    use crate::{
+        Effects,
+        tool::{ToolSpec, ToolStatuses},
+    };
+    use serde_json::json;
+    use std::sync::Arc;
+
+    fn withheld(policy: impl Policy) -> bool {
+        let mut policies = Policies::default();
+        policies.add(policy);
+        let schema = json!({"type": "object"});
+        policies.withhold(&ToolSpec::new("pay", "Pays.", Effects::Writes, schema))
+    }
+
+    #[test]
+    fn a_policy_withholds_by_another_name_and_behind_a_pointer() {
+        let statuses = || {
+            let statuses = ToolStatuses::new();
+            statuses.block("pay", "on Fridays nobody pays");
+            statuses
+        };
+        assert!(withheld(statuses()));
+        assert!(withheld(named("fridays", statuses())));
+        assert!(withheld(Arc::new(named("fridays", statuses()))));
     }
 }
