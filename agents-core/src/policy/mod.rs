@@ -111,7 +111,8 @@ pub trait Policy: Send + Sync + 'static {
     }
 
     /// Returns `true` if models are not to be offered this tool; `false` by default. The method is called before each
-    /// request to a model. A model may call the tool all the same, so [`judge`](Self::judge) has to deny such calls.
+    /// request to a model. A model may call the tool all the same, so [`judge`](Self::judge) has to deny such calls. If
+    /// the method panics, models are not offered the tool.
     fn withholds(&self, tool: &ToolSpec) -> bool {
         _ = tool;
         false
@@ -278,10 +279,16 @@ impl Policies {
         self.0.iter().all(|policy| policy.name().is_some())
     }
 
-    /// Returns `true` if a policy forbids that models are offered this tool. A policy that panics here forbids nothing.
+    /// Returns `true` if a policy forbids that models are offered this tool. A policy that panics here forbids it.
     pub(crate) fn withhold(&self, tool: &ToolSpec) -> bool {
         let mut policies = self.0.iter();
-        policies.any(|policy| guarded(|| policy.withholds(tool)).unwrap_or_default())
+        policies.any(|policy| {
+            guarded(|| policy.withholds(tool)).unwrap_or_else(|panic| {
+                let tool = &tool.name;
+                tracing::error!(%tool, %panic, "a policy panicked; models are not offered this tool");
+                true
+            })
+        })
     }
 
     /// Returns the strictest verdict of all policies about an action.
@@ -306,7 +313,7 @@ impl fmt::Debug for Policies {
 
 #[cfg(test)]
 mod tests {
-    use super::{Policies, Policy, named};
+    use super::{Action, Policies, Policy, Verdict, named};
     use crate::{
         Effects,
         tool::{ToolSpec, ToolStatuses},
@@ -331,5 +338,22 @@ mod tests {
         assert!(withheld(statuses()));
         assert!(withheld(named("fridays", statuses())));
         assert!(withheld(Arc::new(named("fridays", statuses()))));
+    }
+
+    struct Panics;
+
+    impl Policy for Panics {
+        fn judge(&self, _: &Action<'_>) -> Verdict {
+            Verdict::Allow
+        }
+
+        fn withholds(&self, _: &ToolSpec) -> bool {
+            panic!("no list of tools")
+        }
+    }
+
+    #[test]
+    fn a_policy_that_panics_withholds() {
+        assert!(withheld(Panics));
     }
 }
