@@ -65,11 +65,9 @@ impl<A: Agent> Run<'_, A> {
 
     /// Sets the source of models for agents that name a [purpose](crate::PurposeKey) in place of a model, such as a
     /// control plane.
-    ///
-    /// Inside a tool or another agent, the setting has an effect only if the run is [a run of its own](Run).
     pub fn purposes(mut self, purposes: impl Purposes) -> Self {
         self.settings.purposes = Some(Arc::new(purposes));
-        self
+        self.root()
     }
 
     /// Adds a model that a stored run finds by its name when the run goes on. If an `on_escalation` handler gave that
