@@ -1,6 +1,8 @@
 //! Errors of every store, in words.
 
-use crate::{Approval, ErrorKind, Execution, HeldKind, HeldReason, Lease, RunStatus, StoreError};
+use crate::{
+    Approval, ErrorKind, Execution, HeldKind, HeldReason, Lease, Letter, RunStatus, StoreError,
+};
 
 pub(crate) fn no_run(id: &str) -> StoreError {
     StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"))
@@ -178,14 +180,18 @@ pub(crate) fn no_letter(id: &str) -> StoreError {
 }
 
 /// Returns the error of a replay of a letter that is not dead: it was replayed before, or has never died.
-pub(crate) fn letter_alive(id: &str) -> StoreError {
-    let why = format!("letter `{id}` is on its way: somebody has replayed it already");
+pub(crate) fn letter_alive(letter: &Letter) -> StoreError {
+    let id = &letter.id;
+    let why = match letter.replays {
+        0 => format!("letter `{id}` is on its way, not dead: there is nothing to replay"),
+        _ => format!("letter `{id}` is on its way: somebody has replayed it already"),
+    };
     StoreError::new(ErrorKind::Settled, why)
 }
 
 /// Returns the error of a replay of a run that is not held: it was replayed before, or has never been held.
 pub(crate) fn run_not_held(run: &str, status: RunStatus) -> StoreError {
-    let why = format!("run `{run}` is {status}, not held: somebody has replayed it already");
+    let why = format!("run `{run}` is {status}, not held: there is nothing to replay");
     StoreError::new(ErrorKind::Settled, why)
 }
 
