@@ -121,6 +121,9 @@ pub(crate) fn newer(found: i32, known: i32) -> StoreError {
 pub(crate) fn not_in_doubt(row: &Execution) -> StoreError {
     let id = &row.id;
     let why = match &row.settled {
+        None if row.superseded => {
+            format!("execution `{id}` is not in doubt: a later attempt at the call has succeeded")
+        }
         None => format!("execution `{id}` is not in doubt"),
         Some(settled) => {
             let (by, effect) = match settled.had_effect {
