@@ -1,6 +1,6 @@
 //! Private files and folders. Their content is not encrypted, but on Unix only their owner may open
-//! them. Folders that exist already keep their permissions. Errors of opening, creating and renaming
-//! name the file or the folder.
+//! them. Folders that exist already keep their permissions. Errors name the file or
+//! the folder.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -20,13 +20,19 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     part.push(format!(".{}.part", std::process::id()));
     let part = Path::new(&part);
     let written = create_new(part)
-        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+        .and_then(|file| write_all(file, part, content))
         .and_then(|()| fs::rename(part, path).map_err(|error| of(path, error)));
     if written.is_err() {
         // The part that was written is of no use. The first error is returned.
         let _ = fs::remove_file(part);
     }
     written
+}
+
+/// Writes the content into the file at this path, and waits until the disk has it.
+pub(crate) fn write_all(mut file: File, path: &Path, content: &[u8]) -> io::Result<()> {
+    let written = file.write_all(content).and_then(|()| file.sync_all());
+    written.map_err(|error| of(path, error))
 }
 
 fn open(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
@@ -48,4 +54,18 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
 /// Puts the path, which the system leaves out, before the text of an error.
 pub(crate) fn of(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::write_all;
+    use std::{fs::File, path::Path};
+
+    #[test]
+    fn an_error_of_writing_names_the_file() {
+        let full = Path::new("/dev/full"); // a disk on which nothing is left
+        let file = File::options().write(true).open(full).unwrap();
+        let error = write_all(file, full, b"a").unwrap_err();
+        assert!(error.to_string().starts_with("/dev/full: "), "{error}");
+    }
 }

@@ -164,7 +164,7 @@ pub(crate) struct TestFromArgs {
     /// Folder of the test
     #[arg(long, value_name = "FOLDER", default_value = "tests")]
     pub(crate) out: PathBuf,
-    /// Name of the test and its files; by default, the agent's name and the beginning of the run's id
+    /// Name of the test and its files; by default, `replays_`, the agent's name and the end of the run's id
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Path of the agent in the code: my_crate::Refunds

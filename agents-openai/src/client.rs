@@ -5,7 +5,9 @@ use crate::{
     config::{Api, Config, KEY},
     responses,
 };
-use agents_core::model::{Capabilities, Model, ModelError, ModelErrorKind as Kind, Reply, Request};
+use agents_core::model::{
+    Capabilities, History, Model, ModelError, ModelErrorKind as Kind, Reply, Request,
+};
 use agents_http::{KeyHeader, Words, ask, get_json};
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -90,11 +92,13 @@ impl OpenAi {
             .map_or_else(Clone::clone, ToString::to_string)
     }
 
-    /// Lists the names of the server's models. A [credential](Self::credential) that is looked up for each request is
-    /// not sent, since no run makes this request.
+    /// Lists the names of the server's models. No run makes this request: of [credentials](Self::credential), it has the
+    /// token of the organisation `""`.
     ///
     /// # Errors
-    /// When the server cannot be reached, refuses the key, or lists no models.
+    /// When the server cannot be reached, refuses the key, or lists no models. When the client's credential is a secret,
+    /// which only a run has, or there is no token of the organisation `""`: list the models with a client that has an
+    /// [`api_key`](Self::api_key).
     pub async fn models(&self) -> Result<Vec<String>, ModelError> {
         #[derive(Deserialize)]
         struct List {
@@ -107,7 +111,12 @@ impl OpenAi {
         let template = self.config.template()?;
         let models = template.server.endpoint("models");
         let models = models.map_err(|error| ModelError::new(Kind::Setup, error.to_string()))?;
+        let history = History::new();
+        let (credential, request) = (self.config.credential.as_ref(), Request::new(&history));
         let call = template.server.get(&models);
+        let call = call
+            .authorized(credential, &request, KeyHeader::BEARER)
+            .await?;
         let list: List = get_json(call, &self.config.limits, &self.words()).await?;
         Ok(list.data.into_iter().map(|model| model.id).collect())
     }

@@ -182,8 +182,8 @@ impl Audit {
     }
 
     /// Writes all events that the filter chooses, the oldest first, each as one line of JSON. Returns the number of the
-    /// last event, after which a later export goes on. The filter may not have [`before`](AuditFilter::before), and its
-    /// [`limit`](AuditFilter::limit) only says how many events are read at once.
+    /// last event, after which a later export goes on. The events are the oldest first also with
+    /// [`before`](AuditFilter::before), and [`limit`](AuditFilter::limit) only says how many events are read at once.
     ///
     /// # Errors
     /// When the store fails, or the lines cannot be written.
@@ -192,17 +192,25 @@ impl Audit {
         filter: &AuditFilter,
         to: &mut (impl Write + ?Sized),
     ) -> Result<u64, RuntimeError> {
-        let mut filter = filter.clone();
+        // A filter with `before` would list the newest first.
+        let end = filter.before.unwrap_or(u64::MAX);
+        let mut filter = AuditFilter {
+            before: None,
+            ..filter.clone()
+        };
         loop {
             let page = self.events(&filter).await?;
-            let Some(last) = page.last() else {
+            if page.is_empty() {
                 return Ok(filter.after);
-            };
-            filter.after = last.number;
+            }
             for record in &page {
+                if record.number >= end {
+                    return Ok(filter.after);
+                }
                 let line = serde_json::to_string(record).map_err(RuntimeError::unreadable)?;
                 writeln!(to, "{line}")
                     .map_err(|error| crate::wording::trail_not_written(&error))?;
+                filter.after = record.number;
             }
         }
     }

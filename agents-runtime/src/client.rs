@@ -204,7 +204,8 @@ impl Client {
     /// Pauses a run until somebody [releases](Client::release) or cancels it.
     ///
     /// A run that nobody works on is held at once. A worker that has the run puts it down at the next moment at which
-    /// none of its tools that write is running, so that no such tool is interrupted. A call of a tool that only reads
+    /// none of its tools that write is running, so that no such tool is interrupted. Once the worker has seen the pause, no
+    /// further one begins, except within one that is running. A call of a tool that only reads
     /// and a request to a model are interrupted, and are made again after the release.
     ///
     /// # Errors

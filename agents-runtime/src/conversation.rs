@@ -1,7 +1,7 @@
 //! Conversations as a store has them: read from any process, kept up to date by workers.
 
 use crate::{
-    Client, Principal, RuntimeError, RuntimeErrorKind,
+    Action, Client, Principal, RuntimeError, RuntimeErrorKind,
     data::{RunData, key_of, opened, sealed},
     run_key::RunKey,
 };
@@ -182,19 +182,29 @@ impl ConversationRef {
     }
 
     /// Erases the contents of the conversation and of all of its runs, as [`Client::erase`] does for one run. Returns the
-    /// number of runs. A later message begins the conversation anew.
+    /// number of runs. A later message begins the conversation anew. A refusal is in the audit trail of the conversation's
+    /// newest run.
     ///
     /// # Errors
-    /// When the conversation does not exist for this principal, a run of it is not over, or the store fails. Calling it
-    /// again goes on.
+    /// When the conversation does not exist for this principal, the [roles](crate::Roles) forbid it, a run of the
+    /// conversation is not over, or the store fails. Calling it again goes on.
     pub async fn erase(&self, by: &Principal) -> Result<u64, RuntimeError> {
-        let runs = match by.tenant().is_none_or(|own| own == self.tenant) {
-            true => self.runs().await?,
-            false => Vec::new(),
+        // With another keyring nothing can be erased, and no refusal can be told.
+        self.client.store().await?;
+        let runs = self.runs().await?;
+        let no_conversation = || crate::wording::no_conversation(&self.id);
+        let newest = runs.first().ok_or_else(no_conversation)?;
+        let allowed = match by.tenant().is_none_or(|own| own == self.tenant) {
+            true => self.client.allow(Action::Erase, by),
+            false => Err(no_conversation()),
         };
-        if runs.is_empty() {
-            return Err(crate::wording::no_conversation(&self.id));
+        if let Err(error) = &allowed {
+            let refused = self
+                .client
+                .refused(newest, Some(by.id()), None, None, error);
+            refused.await;
         }
+        allowed?;
         if let Some(open) = runs.iter().find(|run| run.status != RunStatus::Done) {
             return Err(crate::wording::conversation_at_work(
                 &self.id,

@@ -150,8 +150,8 @@ impl StoredJournal {
         self.inner().is_finished
     }
 
-    /// Waits until the run can be put down, because no tool that writes is running. From then on, no such tool begins;
-    /// while one of them runs, another one may begin.
+    /// Waits until the run can be put down, because no tool that writes is running. From then on, no such tool begins.
+    /// While one of them runs, the run itself begins no other one, except within it: see `Run::no_effects_after`.
     pub(crate) async fn put_down(&self) {
         loop {
             let rests = self.rests.notified();

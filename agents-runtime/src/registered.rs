@@ -60,6 +60,8 @@ pub(crate) struct With {
     pub(crate) decisions: Arc<Decisions>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) cancel: CancellationToken,
+    /// Token that is cancelled when the run is to be put down; no effect begins from then on.
+    pub(crate) pause: CancellationToken,
     /// Fencing token of the worker's lease on the run.
     pub(crate) fence: u64,
     /// Conversation to which the run belongs; `None` if it belongs to none.
@@ -258,6 +260,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         decisions,
         settings,
         cancel,
+        pause,
         fence,
         talk: _,
         texts,
@@ -271,6 +274,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         .confirm_repeats()
         .clock(OfRun(id))
         .cancel(cancel)
+        .no_effects_after(pause)
         .fence(fence);
     if let Some(texts) = texts {
         run = run.on_event(move |event| texts.on(event));

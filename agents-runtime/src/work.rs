@@ -369,6 +369,7 @@ impl Runtime {
             decisions: decisions.clone(),
             settings: self.settings.clone(),
             cancel: cancel.clone(),
+            pause: pause.clone(),
             fence: lease.fence,
             talk,
             texts: texts.clone(),

@@ -19,13 +19,32 @@ pub(crate) fn limit(asked: u32) -> u32 {
     }
 }
 
-/// SQL condition of an execution in doubt. A later attempt of the call that has succeeded settles the earlier ones, and
-/// nobody can find out about erased ones.
-pub(crate) const IN_DOUBT: &str = "effect_unknown AND had_effect IS NULL AND length(input) > 0
-    AND NOT EXISTS (
-        SELECT 1 FROM agent_tool_executions AS later
-        WHERE later.run = agent_tool_executions.run AND later.call_id = agent_tool_executions.call_id
-          AND later.attempt > agent_tool_executions.attempt AND later.output IS NOT NULL)";
+/// SQL condition of an execution whose effect is not known, and whose call has a later attempt that has succeeded.
+macro_rules! superseded {
+    () => {
+        "effect_unknown AND EXISTS (
+            SELECT 1 FROM agent_tool_executions AS later
+            WHERE later.run = agent_tool_executions.run AND later.call_id = agent_tool_executions.call_id
+              AND later.attempt > agent_tool_executions.attempt AND later.output IS NOT NULL)"
+    };
+}
+
+/// Columns of an execution.
+pub(crate) const OF_EXECUTION: &str = concat!(
+    "id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, output, approved, \
+     approved_by, risk_level, executed_at, duration_ms, error, effect_unknown, had_effect, settled_by, \
+     settled_at, settled_proof, rolled_back, rolled_back_at, (",
+    superseded!(),
+    ") AS superseded"
+);
+
+/// SQL condition of an execution in doubt, which is that of [`Execution::is_in_doubt`](crate::Execution::is_in_doubt). A
+/// later attempt of the call that has succeeded settles the earlier ones, and nobody can find out about erased ones.
+pub(crate) const IN_DOUBT: &str = concat!(
+    "effect_unknown AND had_effect IS NULL AND length(input) > 0 AND NOT (",
+    superseded!(),
+    ")"
+);
 
 /// Returns the words that stand for kinds of events in the tables.
 pub(crate) fn words_of(kinds: &[AuditKind]) -> Vec<&'static str> {

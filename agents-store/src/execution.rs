@@ -43,6 +43,8 @@ pub struct Execution {
     pub error: Option<String>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
+    /// Is `true` if it is not known whether the tool took effect, and a later attempt at the call has succeeded.
+    pub superseded: bool,
     /// Verdict of a person about whether the tool took effect; `None` if nobody has given one.
     pub settled: Option<Settled>,
     /// Is `true` if an undo has taken back the effect of the execution.
@@ -60,9 +62,10 @@ pub enum ExecutionState {
     Running,
     /// The tool has returned an output, or has ended and its contents are erased.
     Done,
-    /// The tool has failed, and its effect is not in doubt.
+    /// The tool has failed. Its effect is not in doubt, or a later attempt at the call has succeeded, or the contents of
+    /// the execution are erased.
     Failed,
-    /// The tool may have taken effect or not, and nobody has found out.
+    /// The tool may have taken effect or not, nobody has found out, and no later attempt at the call has succeeded.
     InDoubt,
     /// A person has found out that the tool took effect.
     TookEffect,
@@ -96,10 +99,7 @@ impl Execution {
                 true => ExecutionState::TookEffect,
                 false => ExecutionState::HadNoEffect,
             },
-            Execution {
-                effect_unknown: true,
-                ..
-            } => ExecutionState::InDoubt,
+            _ if self.is_in_doubt() => ExecutionState::InDoubt,
             Execution { error: Some(_), .. } => ExecutionState::Failed,
             Execution {
                 output: None,
@@ -110,10 +110,12 @@ impl Execution {
         }
     }
 
-    /// Returns `true` if it is not known whether the tool took effect, and nobody has found it out. Later attempts at
-    /// the call are not looked at.
+    /// Returns `true` if it is not known whether the tool took effect, and somebody has to find it out. Nobody has done so
+    /// yet, no later attempt at the call has succeeded, and the contents of the execution are not erased: without its
+    /// arguments, nobody could find it out.
     pub fn is_in_doubt(&self) -> bool {
-        self.effect_unknown && self.settled.is_none()
+        let is_erased = self.input.is_empty();
+        self.effect_unknown && self.settled.is_none() && !self.superseded && !is_erased
     }
 }
 

@@ -1,6 +1,8 @@
 //! Errors of every store, in words.
 
-use crate::{Approval, ErrorKind, Execution, HeldKind, HeldReason, Lease, RunStatus, StoreError};
+use crate::{
+    Approval, ErrorKind, Execution, HeldKind, HeldReason, Lease, Letter, RunStatus, StoreError,
+};
 
 pub(crate) fn no_run(id: &str) -> StoreError {
     StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"))
@@ -119,6 +121,9 @@ pub(crate) fn newer(found: i32, known: i32) -> StoreError {
 pub(crate) fn not_in_doubt(row: &Execution) -> StoreError {
     let id = &row.id;
     let why = match &row.settled {
+        None if row.superseded => {
+            format!("execution `{id}` is not in doubt: a later attempt at the call has succeeded")
+        }
         None => format!("execution `{id}` is not in doubt"),
         Some(settled) => {
             let (by, effect) = match settled.had_effect {
@@ -178,14 +183,18 @@ pub(crate) fn no_letter(id: &str) -> StoreError {
 }
 
 /// Returns the error of a replay of a letter that is not dead: it was replayed before, or has never died.
-pub(crate) fn letter_alive(id: &str) -> StoreError {
-    let why = format!("letter `{id}` is on its way: somebody has replayed it already");
+pub(crate) fn letter_alive(letter: &Letter) -> StoreError {
+    let id = &letter.id;
+    let why = match letter.replays {
+        0 => format!("letter `{id}` is on its way, not dead: there is nothing to replay"),
+        _ => format!("letter `{id}` is on its way: somebody has replayed it already"),
+    };
     StoreError::new(ErrorKind::Settled, why)
 }
 
 /// Returns the error of a replay of a run that is not held: it was replayed before, or has never been held.
 pub(crate) fn run_not_held(run: &str, status: RunStatus) -> StoreError {
-    let why = format!("run `{run}` is {status}, not held: somebody has replayed it already");
+    let why = format!("run `{run}` is {status}, not held: there is nothing to replay");
     StoreError::new(ErrorKind::Settled, why)
 }
 

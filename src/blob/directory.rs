@@ -3,7 +3,7 @@ use crate::files;
 use agents_core::async_trait;
 use std::{
     fs,
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
@@ -125,8 +125,8 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let nth = NEXT.fetch_add(1, Relaxed);
     let part = folder.join(format!("{name}.{}.{nth}.part", std::process::id()));
     let written = files::create_new(&part)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&part, &whole));
+        .and_then(|file| files::write_all(file, &part, bytes))
+        .and_then(|()| fs::rename(&part, &whole).map_err(|error| files::of(&whole, error)));
     if written.is_err() {
         // The part that was written is of no use. The first error is returned.
         let _ = fs::remove_file(&part);

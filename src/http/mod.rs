@@ -377,17 +377,18 @@ impl HttpTool {
     }
 }
 
-/// Returns `true` if this is a single host that [`HttpTool::allow_host`] takes, with or without a port, with or without
-/// `http://` before it.
+/// Returns `true` if this is a single host that [`HttpTool::allow_host`] takes, with or without a port, and without a
+/// scheme before it.
 ///
 /// ```
 /// use agents::http::is_host;
 ///
 /// assert!(is_host("api.example.com:8443"));
-/// assert!(!is_host("*.example.com") && !is_host("https://api.example.com"));
+/// assert!(!is_host("*.example.com"));
+/// assert!(!is_host("https://api.example.com") && !is_host("http://api.example.com"));
 /// ```
 pub fn is_host(host: &str) -> bool {
-    !host.contains('*') && Pattern::parse(host).is_ok()
+    !host.contains(['*', '/']) && Pattern::parse(host).is_ok()
 }
 
 fn pattern(host: &str) -> Pattern {

@@ -52,6 +52,7 @@ impl Settings {
         self.past = outer.past.clone();
         self.findings = outer.findings.clone();
         self.activity = outer.activity.clone();
+        self.no_effects = self.no_effects.take().or_else(|| outer.no_effects.clone());
         self.fence = self.fence.or(outer.fence);
         self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());
         // A part of the work is done for the same tenant, unless another one is named.

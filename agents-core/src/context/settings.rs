@@ -34,6 +34,9 @@ pub(crate) struct Settings {
     pub(crate) known_models: Vec<Arc<dyn Model>>,
     /// Cancellation tokens; the run ends when one of them is cancelled.
     pub(crate) cancel: Vec<CancellationToken>,
+    /// Token that is cancelled when the run is to be put down: no effect begins from then on. `None` if nobody puts it
+    /// down so.
+    pub(crate) no_effects: Option<CancellationToken>,
     /// Instructions of people to the run, and its pauses.
     pub(crate) steering: Option<Steering>,
     pub(crate) budget: Option<Budget>,
@@ -162,6 +165,7 @@ impl Default for Settings {
             masker: Masker::new(),
             known_models: Vec::new(),
             cancel: Vec::new(),
+            no_effects: None,
             steering: None,
             budget: None,
             approver: None,

@@ -18,6 +18,8 @@ pub(crate) struct Stopwatch {
     /// Activity of the run. It is told that the execution pauses while a person is asked within it, so that the run can
     /// be put down.
     rests_in: Option<Arc<Activity>>,
+    /// Is `true` if this is the deadline of an execution that has to end before the run is put down.
+    has_effect: bool,
 }
 
 struct Hands {
@@ -31,19 +33,45 @@ struct Hands {
 impl Stopwatch {
     /// Starts a deadline `time` from now, within the deadline `outer`.
     pub(crate) fn start(time: Duration, outer: Option<Shared<Stopwatch>>) -> Shared<Stopwatch> {
-        Self::of_execution(time, outer, None)
+        Self::of_execution(time, outer, None, false)
     }
 
     /// Starts the deadline of an execution. `rests_in` is the activity that is told that the execution pauses while a
-    /// person is asked within it.
+    /// person is asked within it. `has_effect` says that the execution has to end before the run is put down.
     pub(crate) fn of_execution(
         time: Duration,
         outer: Option<Shared<Stopwatch>>,
         rests_in: Option<Arc<Activity>>,
+        has_effect: bool,
     ) -> Shared<Stopwatch> {
         const AGES: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
         let now = Instant::now();
-        Self::new(now.checked_add(time).unwrap_or(now + AGES), outer, rests_in)
+        let deadline = now.checked_add(time).unwrap_or(now + AGES);
+        let hands = Mutex::new(Hands {
+            deadline,
+            waiting: 0,
+            since: deadline,
+        });
+        Shared::new(Stopwatch {
+            hands,
+            changed: Notify::new(),
+            outer,
+            rests_in,
+            has_effect,
+        })
+    }
+
+    /// Returns `true` if this is the deadline of an execution that has to end before the run is put down, or within that
+    /// of one.
+    pub(crate) fn is_of_an_effect(&self) -> bool {
+        let mut watch = Some(self);
+        while let Some(here) = watch {
+            if here.has_effect {
+                return true;
+            }
+            watch = here.outer.as_deref();
+        }
+        false
     }
 
     /// Returns the least time left of this deadline and those around it. It does not shrink while the time stands
@@ -61,24 +89,6 @@ impl Stopwatch {
             watch = here.outer.as_deref();
         }
         least
-    }
-
-    fn new(
-        deadline: Instant,
-        outer: Option<Shared<Stopwatch>>,
-        rests_in: Option<Arc<Activity>>,
-    ) -> Shared<Stopwatch> {
-        let hands = Mutex::new(Hands {
-            deadline,
-            waiting: 0,
-            since: deadline,
-        });
-        Shared::new(Stopwatch {
-            hands,
-            changed: Notify::new(),
-            outer,
-            rests_in,
-        })
     }
 
     /// Waits until the time is up; waits forever without a stopwatch.

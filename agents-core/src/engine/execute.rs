@@ -84,6 +84,11 @@ impl CallSite<'_> {
             return std::future::pending().await;
         }
         let spec = tool.spec();
+        if has_effect(spec, context) && self.is_put_down() {
+            // The time of the agents above does not count: the run goes on later.
+            let _still = self.cx.watch().map(Shared::stand_still);
+            return std::future::pending().await;
+        }
         let writes = spec.effects == Effects::Writes && !tool.is_part_of_the_run();
         let intent = writes.then(|| {
             Box::new(Intent {
@@ -100,6 +105,16 @@ impl CallSite<'_> {
             self.cx.store().await;
             not_started.0 = None;
         }
+    }
+
+    /// Returns `true` if no effect may begin here, because the run is about to be put down. An effect that is a part of
+    /// another one may begin, since the run waits for that one.
+    fn is_put_down(&self) -> bool {
+        let settings = &self.cx.root.settings;
+        let token = settings.no_effects.as_ref();
+        let is_wanted = token.is_some_and(CancellationToken::is_cancelled);
+        let mut around = self.cx.watch().into_iter().chain(&settings.watch);
+        is_wanted && !around.any(|watch| watch.is_of_an_effect())
     }
 
     /// Asks the rate limiter for permission to run the tool once. If the limiter fails or does not answer in time, the
@@ -160,6 +175,12 @@ impl Drop for NotStarted<'_> {
     }
 }
 
+/// Returns `true` if an execution has to end before the run is put down: the tool writes, or a person has approved the
+/// call.
+fn has_effect(spec: &ToolSpec, context: &ToolContext) -> bool {
+    spec.effects == Effects::Writes || context.approved
+}
+
 /// Runs the tool once. For knowledge of the agent, returns its text instead.
 async fn run(
     tool: &SharedTool,
@@ -172,7 +193,8 @@ async fn run(
     // Work that may be repeated does not keep a run from being put down while it waits for a person.
     let rests = tool.is_part_of_the_run() || tool.spec().is_repeatable();
     let rests_in = cx.root.settings.activity.clone().filter(|_| rests);
-    let watch = Stopwatch::of_execution(allowed, cx.watch().cloned(), rests_in);
+    let has_effect = has_effect(tool.spec(), context);
+    let watch = Stopwatch::of_execution(allowed, cx.watch().cloned(), rests_in, has_effect);
     let span = spans::attempt(context, tool.spec());
     let call = context;
     // Whoever is run by way of the context is within the deadline and the trace as well.

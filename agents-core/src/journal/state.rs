@@ -184,22 +184,42 @@ impl State {
 
     /// Returns the receipts of the agent at this place and of the agents below it. Each call's receipt is followed by
     /// the receipts of the agents that ran within it. Last come the receipts of agents that ran beside its calls.
+    ///
+    /// The receipts of one reply are missing until each of its calls is settled or in the background.
     pub(crate) fn receipts(&self, id: PlaceId) -> Vec<Arc<ToolEnvelope>> {
+        self.receipts_and(id, false)
+    }
+
+    /// Returns the receipts in the order of [`receipts`](Self::receipts), and among them those of a reply of which other
+    /// calls are open.
+    pub(crate) fn receipts_so_far(&self, id: PlaceId) -> Vec<Arc<ToolEnvelope>> {
+        self.receipts_and(id, true)
+    }
+
+    fn receipts_and(&self, id: PlaceId, of_open_replies: bool) -> Vec<Arc<ToolEnvelope>> {
         let place = self.place(id);
-        let mut all = Vec::with_capacity(place.receipts.len());
+        let frame = place.frame.iter().filter(|_| of_open_replies);
+        let calls = frame.flat_map(|frame| &frame.calls);
+        let waiting = calls.filter_map(|call| Some((call.seq, call.receipt.as_ref()?)));
+        let answered = place.receipts.iter().map(|(seq, receipt)| (*seq, receipt));
+        let mut own: Vec<_> = answered.chain(waiting).collect();
+        // A call in the background may have been made before, and end later.
+        own.sort_by_key(|(seq, _)| *seq);
+        let mut all = Vec::with_capacity(own.len());
         let mut below: Vec<_> = place.children.values().copied().collect();
         // Within one call, the order of the keys is that of its rounds.
         below.sort_by_key(|child| self.place(*child).call().unwrap_or(u32::MAX));
         let mut below = below.into_iter().peekable();
-        for (seq, receipt) in &place.receipts {
+        let within = |child| deep(|| self.receipts_and(child, of_open_replies));
+        for (seq, receipt) in own {
             all.push(receipt.clone());
             while let Some(child) =
-                below.next_if(|child| self.place(*child).call().is_some_and(|of| of <= *seq))
+                below.next_if(|child| self.place(*child).call().is_some_and(|of| of <= seq))
             {
-                all.extend(deep(|| self.receipts(child)));
+                all.extend(within(child));
             }
         }
-        all.extend(below.flat_map(|child| deep(|| self.receipts(child))));
+        all.extend(below.flat_map(within));
         all
     }
 

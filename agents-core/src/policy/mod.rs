@@ -88,17 +88,16 @@ use std::{fmt, sync::Arc};
 /// # }
 /// ```
 ///
-/// To give an `Arc` of a policy to a run, wrap it in a closure, because closures are policies themselves:
+/// An `Arc` of a policy is a policy as well:
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::policy::{Action, Policy, read_only};
+/// use agents::policy::{Policy, named, read_only};
 /// use std::sync::Arc;
 ///
-/// fn shared(rule: Arc<dyn Policy>) -> impl Policy {
-///     move |action: &Action<'_>| rule.judge(action)
-/// }
-/// # shared(Arc::new(read_only()));
+/// let shared: Arc<dyn Policy> = Arc::new(read_only());
+/// assert_eq!(named("night", shared.clone()).name(), Some("night"));
+/// assert_eq!(shared.name(), Some("read_only"));
 /// ```
 pub trait Policy: Send + Sync + 'static {
     /// Decides whether an action may happen. The strictest verdict of all policies of the run applies.
@@ -113,7 +112,8 @@ pub trait Policy: Send + Sync + 'static {
     }
 
     /// Returns `true` if models are not to be offered this tool; `false` by default. The method is called before each
-    /// request to a model. A model may call the tool all the same, so [`judge`](Self::judge) has to deny such calls.
+    /// request to a model. A model may call the tool all the same, so [`judge`](Self::judge) has to deny such calls. If
+    /// the method panics, models are not offered the tool.
     fn withholds(&self, tool: &ToolSpec) -> bool {
         _ = tool;
         false
@@ -280,10 +280,16 @@ impl Policies {
         self.0.iter().all(|policy| policy.name().is_some())
     }
 
-    /// Returns `true` if a policy forbids that models are offered this tool. A policy that panics here forbids nothing.
+    /// Returns `true` if a policy forbids that models are offered this tool. A policy that panics here forbids it.
     pub(crate) fn withhold(&self, tool: &ToolSpec) -> bool {
         let mut policies = self.0.iter();
-        policies.any(|policy| guarded(|| policy.withholds(tool)).unwrap_or_default())
+        policies.any(|policy| {
+            guarded(|| policy.withholds(tool)).unwrap_or_else(|panic| {
+                let tool = &tool.name;
+                tracing::error!(%tool, %panic, "a policy panicked; models are not offered this tool");
+                true
+            })
+        })
     }
 
     /// Returns the strictest verdict of all policies about an action.
@@ -303,5 +309,52 @@ impl Policies {
 impl fmt::Debug for Policies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} rules", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Action, Policies, Policy, Verdict, named};
+    use crate::{
+        Effects,
+        tool::{ToolSpec, ToolStatuses},
+    };
+    use serde_json::json;
+    use std::sync::Arc;
+
+    fn withheld(policy: impl Policy) -> bool {
+        let mut policies = Policies::default();
+        policies.add(policy);
+        let schema = json!({"type": "object"});
+        policies.withhold(&ToolSpec::new("pay", "Pays.", Effects::Writes, schema))
+    }
+
+    #[test]
+    fn a_policy_withholds_by_another_name_and_behind_a_pointer() {
+        let statuses = || {
+            let statuses = ToolStatuses::new();
+            statuses.block("pay", "on Fridays nobody pays");
+            statuses
+        };
+        assert!(withheld(statuses()));
+        assert!(withheld(named("fridays", statuses())));
+        assert!(withheld(Arc::new(named("fridays", statuses()))));
+    }
+
+    struct Panics;
+
+    impl Policy for Panics {
+        fn judge(&self, _: &Action<'_>) -> Verdict {
+            Verdict::Allow
+        }
+
+        fn withholds(&self, _: &ToolSpec) -> bool {
+            panic!("no list of tools")
+        }
+    }
+
+    #[test]
+    fn a_policy_that_panics_withholds() {
+        assert!(withheld(Panics));
     }
 }

@@ -165,6 +165,10 @@ impl<P: Policy> Policy for Named<P> {
     fn name(&self) -> Option<&str> {
         Some(&self.name)
     }
+
+    fn withholds(&self, tool: &ToolSpec) -> bool {
+        self.policy.withholds(tool)
+    }
 }
 
 fn refusing(

@@ -53,8 +53,8 @@ pub struct RemoteTool {
 ///
 /// Hints may be wrong. If you do not trust the server, override them with a [`ToolPolicy`](super::ToolPolicy).
 ///
-/// If a server gives no hint, the worst case of MCP is taken: the tool writes, a second call has a further effect, and
-/// the tool reaches beyond the organisation. Calls of such a tool need approval.
+/// If a server gives no hint, the worst case of MCP is taken: the tool writes, may destroy something, a second call has a
+/// further effect, and the tool reaches beyond the organisation. Calls of such a tool need approval.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -71,9 +71,9 @@ pub struct Annotations {
     /// Is `true` if the tool changes nothing; `None` if the server does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// Is `true` if the tool's changes may destroy something. Unless the tool changes nothing by its hints, its calls
-    /// then need approval even if the tool reaches nothing outside of the organisation. `None`, if the server does not
-    /// say, counts as `false`.
+    /// Is `false` if the tool's changes only add something, and `true` if they may destroy something; `None` if the server
+    /// does not say, which counts as `true`. Unless it is `false`, the calls of a tool that writes need approval even if
+    /// the tool reaches nothing outside of the organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
     /// Is `true` if a second call with the same arguments has no further effect; `None` if the server does not say.
@@ -124,7 +124,7 @@ impl RemoteTool {
             spec = spec.external();
         }
         // The approval is declared by the server, not by the author of the tool: a policy may loosen it.
-        if effects == Effects::Writes && annotations.destructive_hint == Some(true) {
+        if effects == Effects::Writes && annotations.destructive_hint != Some(false) {
             spec.approval = NeedsApproval::Always;
         }
         spec

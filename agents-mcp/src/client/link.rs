@@ -34,6 +34,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// Time for which a connection has to last to count as a success, which resets the wait.
 const STEADY: Duration = Duration::from_secs(10);
 
+/// Digest of each tool when it was admitted, by the tool's name. Outlives the links of its scope.
+pub(super) type Admitted = Arc<SyncMutex<BTreeMap<String, String>>>;
+
 /// Link from an [`Mcp`](super::Mcp) to its server for one scope: it has the connection, and knows which tools are
 /// admitted.
 pub(super) struct Link {
@@ -42,8 +45,7 @@ pub(super) struct Link {
     state: Mutex<State>,
     #[cfg(feature = "auth")]
     authorization: Option<Authorization>,
-    /// Digest of each tool when it was admitted, by the tool's name.
-    admitted: SyncMutex<BTreeMap<String, String>>,
+    admitted: Admitted,
 }
 
 #[derive(Default)]
@@ -65,10 +67,11 @@ impl Link {
     pub(super) fn new(
         name: String,
         server: Server,
+        admitted: Admitted,
         scope: &Scope,
         #[cfg(feature = "auth")] tokens: &Arc<InMemory>,
     ) -> Self {
-        Link {
+        let link = Link {
             #[cfg(feature = "auth")]
             authorization: match &server.reached {
                 Reached::Url(url) => {
@@ -78,10 +81,16 @@ impl Link {
                 Reached::Child(_) => None,
             },
             name,
-            admitted: SyncMutex::new(server.pins.clone()),
+            admitted,
             server,
             state: Mutex::default(),
+        };
+        // What a person has admitted since holds in place of the pin.
+        for (tool, digest) in &link.server.pins {
+            let mut admitted = link.admitted();
+            admitted.entry(tool.clone()).or_insert(digest.clone());
         }
+        link
     }
 
     /// Returns the connection to the server, which is made if there is none. If the server demands authorization, and
@@ -202,8 +211,8 @@ impl Link {
             .await
     }
 
-    /// Returns the tools that agents may be offered: those that have not changed since they were admitted. A tool that
-    /// this link sees for the first time is admitted.
+    /// Returns the tools that agents may be offered: those that have not changed since they were admitted. A tool that is
+    /// seen for the first time in its scope is admitted.
     pub(super) async fn offered(&self) -> Result<Vec<RemoteTool>, McpError> {
         let listing = self.listing().await?;
         let mut admitted = self.admitted();

@@ -1,7 +1,10 @@
 #[cfg(feature = "auth")]
 use super::oauth::InMemory;
 use super::{
-    ListedPrompt, ListedResource, ListedTool, McpError, Server, lent::Used, link::Link, tool,
+    ListedPrompt, ListedResource, ListedTool, McpError, Server,
+    lent::Used,
+    link::{Admitted, Link},
+    tool,
 };
 use agents_core::{
     Error, ErrorKind, async_trait,
@@ -17,8 +20,12 @@ use std::{
 };
 
 /// Number of scopes for which an [`Mcp`] keeps connections. With more, the connections that were not used for the
-/// longest time are closed, and which tools were admitted for their scopes is forgotten.
+/// longest time are closed.
 const MOST_LINKS: usize = 64;
+
+/// Number of scopes for which an [`Mcp`] knows which tools were admitted. With more, it forgets those of the scope whose
+/// connection was made the longest time ago, and a tool of that scope is then admitted as the server lists it.
+const MOST_ADMITTED: usize = 1024;
 
 /// Tools of an MCP server, for agents: `tools = [Search, ..GITHUB]`.
 ///
@@ -75,6 +82,9 @@ struct Shared {
 #[derive(Default)]
 struct Links {
     of: HashMap<Scope, (Arc<Link>, u64)>,
+    /// Tools that were admitted for each scope, with the number of the use at which their link was made. They are kept
+    /// when the link is closed, so that no server changes a tool unnoticed.
+    admitted: HashMap<Scope, (Admitted, u64)>,
     /// Number of uses of all links so far; each link notes it, to find the one that was used least recently.
     uses: u64,
     /// Number of tokens that the server has used of a lent model, for each scope. It is kept when the link of the scope
@@ -256,8 +266,8 @@ impl Mcp {
     }
 
     /// Closes all connections, each once the requests under way have ended. New connections are made when they are
-    /// needed. Which tools were [admitted](Mcp::admit) is
-    /// forgotten: a tool without a [pin](Server::pin) is then admitted as the server lists it.
+    /// needed. Tools stay [admitted](Mcp::admit) as they are: one that the server has changed by then is neither offered
+    /// nor called.
     pub fn close(&self) {
         self.shared().links().of.clear();
     }
@@ -287,12 +297,13 @@ impl Shared {
             *used = now;
             return link.clone();
         }
-        if links.of.len() >= MOST_LINKS {
-            let oldest = links.of.iter().min_by_key(|(_, (_, used))| *used);
-            if let Some(oldest) = oldest.map(|(scope, _)| scope.clone()) {
-                links.of.remove(&oldest);
-            }
+        make_room(&mut links.of, MOST_LINKS);
+        if !links.admitted.contains_key(scope) {
+            make_room(&mut links.admitted, MOST_ADMITTED);
         }
+        let admitted = links.admitted.entry(scope.clone()).or_default();
+        admitted.1 = now;
+        let admitted = admitted.0.clone();
         let mut server = self.describe.server(scope);
         if let Some(lent) = &mut server.lent {
             let used = links.used.entry(scope.clone());
@@ -301,6 +312,7 @@ impl Shared {
         let link = Arc::new(Link::new(
             self.name.clone(),
             server,
+            admitted,
             scope,
             #[cfg(feature = "auth")]
             &self.tokens,
@@ -311,6 +323,17 @@ impl Shared {
 
     fn links(&self) -> std::sync::MutexGuard<'_, Links> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Removes the entry that was used the longest time ago if there are as many as this.
+fn make_room<T>(entries: &mut HashMap<Scope, (T, u64)>, most: usize) {
+    if entries.len() < most {
+        return;
+    }
+    let oldest = entries.iter().min_by_key(|(_, (_, used))| *used);
+    if let Some(oldest) = oldest.map(|(scope, _)| scope.clone()) {
+        entries.remove(&oldest);
     }
 }
 

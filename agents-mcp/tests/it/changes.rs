@@ -10,6 +10,10 @@ use agents::{
     tool::Scope,
 };
 use agents_mcp::Mcp;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 async fn offered(mcp: &Mcp) -> Vec<String> {
     let (model, handle) = ScriptedModel::new([Script::text("done")]);
@@ -63,6 +67,33 @@ async fn a_tool_that_its_server_changes_is_neither_offered_nor_called_until_it_i
         unknown.to_string(),
         "the MCP server `peer` does not list `peer_no`; `Mcp::tools` returns what it lists"
     );
+}
+
+#[tokio::test]
+async fn a_tool_that_changes_between_two_connections_is_not_offered() {
+    let notes = Notes::new("reconnected");
+    let is_changed = Arc::new(AtomicBool::new(false));
+    let modes = [server("well", &notes), server("changed", &notes)];
+    let which = is_changed.clone();
+    let mcp = Mcp::new(move |_| modes[usize::from(which.load(Relaxed))].clone());
+    let scope = Scope::default();
+    let has_it = async || offered(&mcp).await.contains(&"peer_change".to_owned());
+    assert!(has_it().await);
+    is_changed.store(true, Relaxed);
+    mcp.close();
+    assert!(!has_it().await);
+    assert_eq!(mcp.changed(&scope).await.unwrap().len(), 1);
+    mcp.admit(&scope, "peer_change").await.unwrap();
+    mcp.close();
+    assert!(has_it().await);
+
+    // More scopes than there are connections.
+    for nth in 0..70 {
+        let _ = mcp.clone().tools(&Scope::from(format!("t{nth}"))).await;
+    }
+    is_changed.store(false, Relaxed);
+    mcp.close();
+    assert!(!has_it().await);
 }
 
 #[tokio::test]

@@ -106,7 +106,10 @@ fn serve(mode: &str) {
         "silent" => thread::sleep(Duration::from_secs(60)),
         _ => {}
     }
-    let mut version = 1;
+    let mut version = match mode {
+        "changed" => 2,
+        _ => 1,
+    };
     for line in stdin().lock().lines() {
         let Ok(line) = line else { return };
         let message: Value = serde_json::from_str(&line).unwrap();

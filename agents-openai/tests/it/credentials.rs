@@ -198,3 +198,21 @@ async fn a_credential_is_looked_up_at_each_request_and_never_shown() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_list_of_models_has_the_token_of_no_organisation_and_no_secret_of_a_run() {
+    let list = r#"{"data":[{"id":"a"}]}"#;
+    let server = replies(Answer::json(200, list)).await;
+    let bundles = MemoryBundles::new().with("", Bundle::new("at-1", "https://auth.example.com"));
+    let model = client(&server).credential(OAuth::new(bundles));
+    assert_eq!(model.models().await.unwrap(), ["a"]);
+    assert_eq!(authorizations(&server), ["Bearer at-1"]);
+
+    let model = client(&server).credential(Credential::secret("openai"));
+    let error = model.models().await.unwrap_err().to_string();
+    assert!(error.contains("set a key with `.api_key(..)`"), "{error}");
+    let others = MemoryBundles::new().with("acme", Bundle::new("at-2", "https://auth.example.com"));
+    let model = client(&server).credential(OAuth::new(others));
+    assert!(model.models().await.is_err());
+    assert_eq!(server.seen().len(), 1);
+}

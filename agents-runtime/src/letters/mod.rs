@@ -370,8 +370,8 @@ impl Letters {
         let letter = store.letter(id).await?.filter(|one| is_own(&one.tenant));
         let run = store.run(id).await?.filter(|run| is_own(&run.tenant));
         Err(match (letter, run) {
-            (Some(_), _) => wording::replayed_already(id),
-            (None, Some(run)) if run.status != RunStatus::Held => wording::not_held(id),
+            (Some(letter), _) => wording::alive(&letter),
+            (None, Some(run)) if run.status != RunStatus::Held => wording::not_held(&run),
             _ => wording::no_letter(id),
         })
     }

@@ -351,6 +351,19 @@ async fn the_export_is_one_line_of_json_for_each_event_and_goes_on() {
     let mut rest = Vec::new();
     assert_eq!(audit.export(&behind, &mut rest).await.unwrap(), last);
     assert!(rest.is_empty());
+    // Events up to a number are written once each, the oldest first, and a later export goes on behind them.
+    let sixth = parsed[5]["number"].as_u64().unwrap();
+    let first_five = AuditFilter {
+        before: Some(sixth),
+        limit: 2,
+        ..AuditFilter::default()
+    };
+    let mut lines_before = Vec::new();
+    let last_before = audit.export(&first_five, &mut lines_before).await.unwrap();
+    let lines_before = String::from_utf8(lines_before).unwrap();
+    let first: Vec<_> = lines.lines().take(5).collect();
+    assert_eq!(lines_before.lines().collect::<Vec<_>>(), first);
+    assert_eq!(Some(last_before), parsed[4]["number"].as_u64());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,7 +11,10 @@ use agents::{
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
-use agents_runtime::{AgentRef, Approval, Principal, RunRef, Runtime, RuntimeErrorKind};
+use agents_runtime::{
+    Action, AgentRef, Approval, Principal, Roles, RunRef, Runtime, RuntimeErrorKind,
+};
+use agents_store::{AuditFilter, AuditKind};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{
@@ -552,6 +555,41 @@ async fn an_erased_conversation_begins_anew() {
         chat.send("four").await.unwrap();
         assert_eq!(model.requests()[2].messages.len(), 2);
         client.audit().verify().await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_may_not_erase_a_run_erases_no_conversation() {
+    each(async |place| {
+        let (runtime, clerk, ..) = office(place, [Script::text("A")]).await;
+        let chat = clerk.chat("42").scope("acme");
+        chat.send("one").await.unwrap();
+        let client = runtime.as_client();
+        let conversation = client.conversation("acme", "42");
+        let error = conversation.erase(&grace()).await.unwrap_err();
+        assert_eq!(error.kind(), RuntimeErrorKind::Forbidden);
+        assert!(error.to_string().contains("`erase`"), "{error}");
+        let stranger = Principal::new("eve", "other").role("privacy");
+        let roles = Roles::new().for_action(Action::Erase, "privacy");
+        let ruled = client.clone().roles(roles).conversation("acme", "42");
+        let unknown = ruled.erase(&stranger).await.unwrap_err();
+        assert!(unknown.to_string().contains("no conversation"), "{unknown}");
+        assert_eq!(chat.messages().await.unwrap().len(), 3);
+        let filter = AuditFilter {
+            kind: Some(AuditKind::Refused),
+            ..AuditFilter::default()
+        };
+        let refused = client.audit().events(&filter).await.unwrap();
+        let told: Vec<_> = refused
+            .iter()
+            .map(|event| (event.actor.as_deref(), event.reason.clone()))
+            .collect();
+        let expected = [("grace", error), ("eve", unknown)];
+        let expected = expected.map(|(by, error)| (Some(by), Some(error.to_string())));
+        assert_eq!(told, expected);
+        assert_eq!(ruled.erase(&grace().role("privacy")).await.unwrap(), 1);
+        assert!(chat.messages().await.unwrap().is_empty());
     })
     .await;
 }

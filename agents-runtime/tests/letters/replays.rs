@@ -10,10 +10,10 @@ use agents::{
     testing::{Script, ScriptedModel},
 };
 use agents_runtime::{
-    Action, AuditKind, DeadLetter, DeadLetterKind, DeliveryError, LetterQuery, Principal, Roles,
-    Runtime, Told,
+    Action, AuditKind, DeadLetter, DeadLetterKind, DeliveryError, LetterQuery, Notification,
+    Principal, Roles, Runtime, Told,
 };
-use agents_store::{AuditFilter, LetterFilter, RunFilter, RunStatus};
+use agents_store::{AuditFilter, LetterFilter, RunFilter, RunStatus, Subscription};
 use std::{
     sync::{
         Arc,
@@ -35,6 +35,29 @@ async fn broken(place: &Place, taken: &Taken) -> (Runtime, Arc<AtomicBool>) {
         runtime.subscriber(subscriber("invoices", taken, fails)),
         works,
     )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_that_never_died_is_not_said_to_be_replayed() {
+    each(async |place| {
+        let taken = Taken::default();
+        let (runtime, _) = broken(place, &taken).await;
+        let client = runtime.as_client();
+        let store = client.store().await.unwrap().clone();
+        let subscription = Subscription {
+            subscriber: "invoices".to_owned(),
+            notification: OrderShipped::NAME.to_owned(),
+        };
+        store.subscribe(&[subscription]).await.unwrap();
+        runtime.publish(&shipped(7)).scope("acme").await.unwrap();
+        let alive = store.letters(&LetterFilter::default()).await.unwrap();
+        let letters = client.letters();
+        let by = grace();
+        let error = letters.replay(&alive[0].id, "the printer is on", &by);
+        let error = error.await.unwrap_err().to_string();
+        assert!(error.contains("on its way, not dead"), "{error}");
+    })
+    .await;
 }
 
 /// Makes a dead letter.
@@ -227,7 +250,7 @@ async fn a_run_that_cannot_go_on_is_a_dead_letter_and_a_paused_one_is_none() {
             .unwrap();
         let again = letters.replay(run.id(), "again", &grace()).await;
         let again = again.unwrap_err().to_string();
-        assert!(again.contains("go on already"), "{again}");
+        assert!(again.contains("is ready, not held"), "{again}");
         let working = Working::on(&mended);
         let done = RunFilter {
             status: Some(RunStatus::Done),

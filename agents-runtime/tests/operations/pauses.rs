@@ -1,6 +1,7 @@
 //! Pauses: no effect is interrupted, and nothing is done twice.
 
 use crate::*;
+use agents::Agent as _;
 use agents::model::{Message, ModelError, Reply, Request, ToolCall};
 use agents_runtime::{AuditKind, RuntimeErrorKind};
 use agents_store::{AuditFilter, ErrorKind as Kind};
@@ -118,6 +119,86 @@ async fn of_two_effects_at_once_both_end_first() {
         let mut paid = till.paid();
         paid.sort_unstable();
         assert_eq!(paid, [1, 2], "each once");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_effect_begins_beside_one_that_is_under_way() {
+    everywhere("beside", async |place| {
+        let calls = [("pay", r#"{"cents": 1}"#), ("refund", "{}")];
+        let (runtime, _) = place.runtime([Script::calls(calls), Script::text("Paid.")]);
+        let (till, refunds) = (Till::closed(), Arc::new(Mutex::new(0)));
+        let schema = json!({"type": "object"});
+        let spec = ToolSpec::new("refund", "Refunds.", Effects::Writes, schema)
+            .approval(NeedsApproval::Always);
+        let refunded = refunds.clone();
+        let refund = FnTool::with_spec(spec, move |_: Value, _| {
+            *refunded.lock().unwrap() += 1;
+            async { Ok::<_, Error>("refunded") }
+        });
+        let payer = AgentBuilder::<String, String>::new("payer")
+            .tool(till.tool(NeedsApproval::Never))
+            .tool(refund);
+        let payer = runtime.agent(payer.build());
+        let _worker = Worker::start(&runtime);
+        let run = start(&payer).await;
+        till.begun(1).await;
+        let approvals = place.client().approvals();
+        until("a refund is asked for", async || {
+            !approvals.pending(&grace()).await.unwrap().is_empty()
+        })
+        .await;
+        let asked = approvals.pending(&grace()).await.unwrap();
+        run.pause(&grace()).await.unwrap();
+        // Longer than a worker takes to look.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        let yes = agents_runtime::Approval::Approve;
+        approvals.decide(&asked[0].id, yes, &grace()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        assert_eq!(status(place, &run).await, RunStatus::Running, "it pays");
+        assert_eq!(*refunds.lock().unwrap(), 0, "nothing begins");
+        till.may_end.add_permits(1);
+        held(&run).await;
+        assert_eq!((till.paid(), *refunds.lock().unwrap()), (vec![1], 0));
+        place.client().release(run.id(), &grace()).await.unwrap();
+        assert_eq!(done(&run).await.result.unwrap(), "Paid.");
+        assert_eq!((till.paid(), *refunds.lock().unwrap()), (vec![1], 1));
+    })
+    .await;
+}
+
+/// A tool that writes, and whose body runs an agent that writes, ends with that agent's work before its run is put down.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_effect_within_one_that_is_under_way_begins_all_the_same() {
+    everywhere("within", async |place| {
+        let till = Till::closed();
+        let clerk = AgentBuilder::<String, String>::new("clerk")
+            .tool(till.tool(NeedsApproval::Never))
+            .model(Pays([1, 2]))
+            .build();
+        let clerk = Arc::new(clerk);
+        let schema = json!({"type": "object"});
+        let settle = ToolSpec::new("settle", "Settles.", Effects::Writes, schema);
+        let settle = FnTool::with_spec(settle, move |_: Value, _| {
+            let clerk = clerk.clone();
+            // A run of its own.
+            async move { clerk.run("Pay.").max_parallel(1).await }
+        });
+        let (runtime, _) = place.runtime([Script::call("settle", "{}"), Script::text("Settled.")]);
+        let payer = AgentBuilder::<String, String>::new("payer").tool(settle);
+        let payer = runtime.agent(payer.build());
+        let _worker = Worker::start(&runtime);
+        let run = start(&payer).await;
+        till.begun(1).await;
+        run.pause(&grace()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        till.may_end.add_permits(2);
+        held(&run).await;
+        assert_eq!(till.paid(), [1, 2]);
+        place.client().release(run.id(), &grace()).await.unwrap();
+        assert_eq!(done(&run).await.result.unwrap(), "Settled.");
+        assert_eq!(till.paid(), [1, 2], "each once");
     })
     .await;
 }

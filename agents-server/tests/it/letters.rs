@@ -427,7 +427,7 @@ async fn d4_a_run_that_is_held_is_a_dead_letter_with_a_link_and_needs_the_role_o
     let given = [("token", &*token), reason];
     let again = house.post("acme/dan/dispatcher", &path, &given).await;
     assert_eq!(again.status, StatusCode::CONFLICT, "{}", again.body);
-    assert!(again.body.contains("let it go on already"));
+    assert!(again.body.contains("not held: there is nothing to replay"));
     let (api, mine) = (format!("/api{path}"), json!({"reason": "mine now"}));
     let foreign = house.post_json("beta/eve/dispatcher", &api, &mine).await;
     assert_eq!(foreign.status, StatusCode::NOT_FOUND);

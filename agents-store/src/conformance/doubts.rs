@@ -2,7 +2,8 @@
 
 use super::{Checked, ErrorKind, LONG, SHORT, claim, claimed, create, execution, refused, step};
 use crate::{
-    AuditFilter, AuditKind, Commit, ExecutionFilter, Finish, Lease, Rest, RunStatus, Settle,
+    AuditFilter, AuditKind, Begin, Commit, End, ExecutionFilter, ExecutionState, Finish, Lease,
+    Rest, RunStatus, Settle,
 };
 
 /// Stores a run with an execution in doubt and one that is not in doubt. Returns the lease on the run.
@@ -104,4 +105,55 @@ pub(super) async fn an_execution_that_is_not_in_doubt_is_not_settled(store: Chec
         store.settle(&verdict("e3", "ada")).await,
         ErrorKind::NotFound,
     );
+}
+
+pub(super) async fn an_execution_is_not_in_doubt_after_an_attempt_that_succeeded(store: Checked) {
+    let lease = doubtful(&store).await;
+    let found = async |id: &str| store.execution(id).await.unwrap().unwrap();
+    let doubt = found("e1").await;
+    assert!(doubt.is_in_doubt() && doubt.state() == ExecutionState::InDoubt);
+    let again = Begin {
+        call_id: doubt.call_id.clone(),
+        attempt: doubt.attempt + 1,
+        ..execution("e3", None, "d1")
+    };
+    let began = Commit {
+        began: vec![again],
+        ..step("c", 2, 3)
+    };
+    store.commit(&lease, &began).await.unwrap();
+    assert_eq!(in_doubt(&store).await, ["e1"]);
+    let succeeded = Finish {
+        id: "e3".to_owned(),
+        output: Some(b"output".to_vec()),
+        error: None,
+        effect_unknown: false,
+        took: SHORT,
+    };
+    let ended = Commit {
+        ended: vec![succeeded],
+        ..step("d", 3, 4)
+    };
+    store.commit(&lease, &ended).await.unwrap();
+    assert!(in_doubt(&store).await.is_empty());
+    let superseded = found("e1").await;
+    assert!(superseded.superseded && !superseded.is_in_doubt());
+    assert_eq!(superseded.state(), ExecutionState::Failed);
+    let settled = store.settle(&verdict("e1", "ada")).await;
+    refused(settled, ErrorKind::Settled);
+}
+
+pub(super) async fn an_erased_execution_is_not_in_doubt(store: Checked) {
+    let lease = doubtful(&store).await;
+    store
+        .release(&lease, &Rest::done(End::Answered))
+        .await
+        .unwrap();
+    assert_eq!(in_doubt(&store).await, ["e1"]);
+    store.erase("run-1", "ada").await.unwrap();
+    assert!(in_doubt(&store).await.is_empty());
+    let erased = store.execution("e1").await.unwrap().unwrap();
+    assert!(!erased.is_in_doubt());
+    let settled = store.settle(&verdict("e1", "ada")).await;
+    refused(settled, ErrorKind::Settled);
 }

@@ -117,6 +117,8 @@ cases! {
         an_execution_in_doubt_is_settled_once,
         a_verdict_makes_a_waiting_run_ready,
         an_execution_that_is_not_in_doubt_is_not_settled,
+        an_execution_is_not_in_doubt_after_an_attempt_that_succeeded,
+        an_erased_execution_is_not_in_doubt,
     };
     manifests::{
         a_manifest_is_kept_once_and_the_one_seen_last_comes_first,

@@ -9,15 +9,11 @@ use super::{
 use crate::{
     AuditKind, Begin, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle, Settled,
     StoreError,
-    columns::{IN_DOUBT, limit, millis, read_risk, risk},
+    columns::{IN_DOUBT, OF_EXECUTION as COLUMNS, limit, millis, read_risk, risk},
     trail::About,
     wording,
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
-
-const COLUMNS: &str = "id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, output, approved, \
-     approved_by, risk_level, executed_at, duration_ms, error, effect_unknown, had_effect, settled_by, \
-     settled_at, settled_proof, rolled_back, rolled_back_at";
 
 fn read(row: &Row) -> Result<Execution, StoreError> {
     let attempt = number(row, "attempt")?;
@@ -40,6 +36,7 @@ fn read(row: &Row) -> Result<Execution, StoreError> {
         duration_ms: duration.map(i64::cast_unsigned),
         error: row.try_get("error")?,
         effect_unknown: row.try_get("effect_unknown")?,
+        superseded: row.try_get("superseded")?,
         settled: settled(row)?,
         rolled_back: row.try_get("rolled_back")?,
         rolled_back_at: time_if_any(row, "rolled_back_at")?,
@@ -194,7 +191,7 @@ pub(super) async fn settle(db: &Transaction<'_>, settle: &Settle) -> Result<Exec
     let now = db.now().await?;
     let sql = format!(
         "UPDATE agent_tool_executions SET had_effect = $2, settled_by = $3, settled_at = $4, settled_proof = $5
-         WHERE id = $1 AND effect_unknown AND had_effect IS NULL RETURNING {COLUMNS}"
+         WHERE id = $1 AND {IN_DOUBT} RETURNING {COLUMNS}"
     );
     let values: Params<'_> = &[execution, had_effect, by, &signed(now), proof];
     let Some(row) = db.row(&sql, values).await? else {

@@ -277,7 +277,7 @@ pub(super) async fn replay(db: &Transaction<'_>, replay: &Replay) -> Result<(), 
             let letter = letter.filter(|letter| is_own(&letter.tenant));
             let letter = letter.ok_or_else(missing)?;
             if letter.died_at.is_none() {
-                return Err(wording::letter_alive(id));
+                return Err(wording::letter_alive(&letter));
             }
             let now = db.now().await?;
             let again = "UPDATE agent_letters SET attempts = 0, next_at = $2, died_at = NULL, replays = replays + 1

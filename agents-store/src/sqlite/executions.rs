@@ -8,15 +8,11 @@ use super::{
 use crate::{
     AuditKind, Begin, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle, Settled,
     StoreError,
-    columns::{IN_DOUBT, limit, millis, read_risk, risk},
+    columns::{IN_DOUBT, OF_EXECUTION as COLUMNS, limit, millis, read_risk, risk},
     trail::About,
     wording,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
-
-const COLUMNS: &str = "id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, output, approved, \
-     approved_by, risk_level, executed_at, duration_ms, error, effect_unknown, had_effect, settled_by, \
-     settled_at, settled_proof, rolled_back, rolled_back_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Execution> {
     Ok(Execution {
@@ -37,6 +33,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Execution> {
         duration_ms: row.get("duration_ms")?,
         error: row.get("error")?,
         effect_unknown: row.get("effect_unknown")?,
+        superseded: row.get("superseded")?,
         settled: settled(row)?,
         rolled_back: row.get("rolled_back")?,
         rolled_back_at: time_if_any(row, "rolled_back_at")?,

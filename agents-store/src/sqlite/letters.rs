@@ -255,7 +255,7 @@ pub(super) fn replay(tx: &Tx<'_>, replay: &Replay) -> Result<(), StoreError> {
             let letter = find(tx, id)?.filter(|letter| is_own(&letter.tenant));
             let letter = letter.ok_or_else(|| wording::no_letter(id))?;
             if letter.died_at.is_none() {
-                return Err(wording::letter_alive(id));
+                return Err(wording::letter_alive(&letter));
             }
             let mut again = tx.prepare_cached(
                 "UPDATE agent_letters SET attempts = 0, next_at = ?2, died_at = NULL, replays = replays + 1

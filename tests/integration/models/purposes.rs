@@ -1,14 +1,15 @@
 //! Agents that name a purpose in place of a model.
 
 use agents::{
-    Agent, AgentBuilder, ErrorKind, Model, PurposeKey, agent,
+    Agent, AgentBuilder, Effects, ErrorKind, Model, PurposeKey, agent,
     agent::Skill,
     async_trait,
     model::{ModelError, Purposes, Reply, Request},
     structure,
     testing::{Script, ScriptedModel},
-    tool::Scope,
+    tool::{FnTool, Scope},
 };
+use serde_json::json;
 use std::sync::{Arc, Mutex};
 
 /// Gives one model for all purposes, notes for which, and admits no other model.
@@ -60,6 +61,27 @@ async fn a_purpose_finds_its_model_for_the_scope_of_the_run() {
         "{asked:?}"
     );
     assert!(!asked.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_with_purposes_within_a_tool_is_a_run_of_its_own() {
+    let inner = Noting::new([Script::text("7")]);
+    let purposes = inner.clone();
+    let schema = json!({"type": "object"});
+    let rate = FnTool::new("rate", "Rates.", Effects::Reads, schema, move |_, _| {
+        let run = Score.run("Norway").purposes(purposes.clone());
+        async move { run.await.map_err(std::io::Error::other) }
+    });
+    let (model, _) = ScriptedModel::new([Script::call("rate", "{}"), Script::text("done")]);
+    let clerk = AgentBuilder::<String, String>::new("clerk")
+        .tool(rate)
+        .model(model)
+        .build();
+    let outcome = clerk.run("go").scope("acme").outcome().await.unwrap();
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert!(receipt.error.is_none(), "{receipt:?}");
+    let asked = inner.asked.lock().unwrap();
+    assert!(asked.contains(&"scoring for acme".to_owned()), "{asked:?}");
 }
 
 #[tokio::test]

@@ -1,9 +1,10 @@
-use crate::world::worker;
+use crate::world::{spec, worker};
 use agents::{
-    Agent,
+    Agent, AgentBuilder, Effects,
     model::Message,
     run::{Event, EventKind},
     testing::{Script, ScriptedModel},
+    tool::FnTool,
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
@@ -229,4 +230,34 @@ async fn an_event_can_be_read_where_it_was_not_made() {
         assert_eq!((event.seq, &*event.run_id), (seq, &*run.run_id));
         assert_eq!(serde_json::to_string(&event).unwrap(), *line);
     }
+}
+
+#[tokio::test]
+async fn an_agent_that_is_dropped_has_ended_without_an_answer() {
+    let (slow, _) = ScriptedModel::new([Script::call("never", "{}")]);
+    let (quick, _) = ScriptedModel::new([Script::text("first")]);
+    let never = FnTool::with_spec(spec("never", Effects::Reads), |_, _| {
+        std::future::pending::<std::io::Result<()>>()
+    });
+    let slow = AgentBuilder::<String, String>::new("slow")
+        .tool(never)
+        .model(slow)
+        .build();
+    let quick = AgentBuilder::<String, String>::new("quick")
+        .model(quick)
+        .build();
+    let race = agents::compose::first_of((slow, quick));
+    let ended: Arc<Mutex<Vec<(String, bool)>>> = Arc::default();
+    let sink = ended.clone();
+    let run = race.run("go").on_event(move |event| {
+        if let EventKind::AgentEnded { ok } = event.kind {
+            sink.lock().unwrap().push((event.agent.to_string(), ok));
+        }
+    });
+    assert_eq!(run.await.unwrap(), "first");
+    let ended = ended.lock().unwrap().clone();
+    assert_eq!(
+        ended,
+        [("quick".to_owned(), true), ("slow".to_owned(), false)]
+    );
 }

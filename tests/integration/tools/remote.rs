@@ -81,52 +81,41 @@ async fn run(agent: Plain, calls: &[(&str, &str)]) -> (Vec<String>, Vec<String>)
 }
 
 #[test]
-fn what_a_server_says_of_its_tools_and_what_it_leaves_out() {
-    let (none, some) = (Effects::Reads, Effects::Writes);
-    for (annotations, effects, idempotent, external, approval) in [
-        (json!({}), some, false, true, Asks::Always),
-        (json!({"readOnlyHint": true}), none, true, true, Asks::Never),
-        (
-            json!({"readOnlyHint": true, "destructiveHint": true, "openWorldHint": false}),
-            none,
-            true,
-            false,
-            Asks::Never,
-        ),
-        (
-            json!({"openWorldHint": false}),
-            some,
-            false,
-            false,
-            Asks::Never,
-        ),
-        (
-            json!({"openWorldHint": false, "idempotentHint": true}),
-            some,
-            true,
-            false,
-            Asks::Never,
-        ),
-        (
-            json!({"openWorldHint": false, "destructiveHint": true}),
-            some,
-            false,
-            false,
-            Asks::Always,
-        ),
-        (
-            json!({"openWorldHint": true, "destructiveHint": false}),
-            some,
-            false,
-            true,
-            Asks::Always,
-        ),
-    ] {
+fn a_missing_hint_is_the_worst_case() {
+    const SAID: [Option<bool>; 3] = [None, Some(false), Some(true)];
+    for nth in 0..81 {
+        let [reads, destroys, again, outside] = [27, 9, 3, 1].map(|unit| SAID[nth / unit % 3]);
+        let mut annotations = json!({});
+        for (hint, said) in [
+            ("readOnlyHint", reads),
+            ("destructiveHint", destroys),
+            ("idempotentHint", again),
+            ("openWorldHint", outside),
+        ] {
+            if let Some(said) = said {
+                annotations[hint] = json!(said);
+            }
+        }
         let tool = json!([{"name": "t", "inputSchema": schema(), "annotations": annotations}]);
         let spec = listed(tool).remove(0).spec();
+        let writes = reads != Some(true);
+        let effects = match writes {
+            true => Effects::Writes,
+            false => Effects::Reads,
+        };
+        let asks = writes && (destroys != Some(false) || outside != Some(false));
+        let approval = match asks {
+            true => Asks::Always,
+            false => Asks::Never,
+        };
         assert_eq!(
             (spec.effects, spec.idempotent, spec.external, spec.approval),
-            (effects, idempotent, external, approval),
+            (
+                effects,
+                !writes || again == Some(true),
+                outside != Some(false),
+                approval
+            ),
             "{annotations}"
         );
         assert_eq!(spec.description, "t");

@@ -36,12 +36,12 @@ use std::{fmt, future::IntoFuture, pin::pin};
 /// store of [`secrets`](Run::secrets), the clock and the [`journal`](Run::journal).
 ///
 /// Inside a tool or another agent, an awaited run is a part of the run that goes on there. Any setting other than
-/// `.model(..)` and `.purposes(..)`, or a call of `.outcome()`, makes it a run of its own, with its own budget,
-/// receipts and trace. Such a run has the scope, the model, the approver, the journal and the secrets of the run around
-/// it unless others are set. The policies of the run around it apply as well, and so do its [strict](Run::strict)
-/// reading, its [confirmation of repeats](Run::confirm_repeats) and its tighter limits on the time of tools and the
-/// size of outputs and arguments. Its cost is charged to both runs. Its own budget and its own token end only this run.
-/// A throw in it ends the run around it as well, and then this call never returns.
+/// `.model(..)`, or a call of `.outcome()`, makes it a run of its own, with its own budget, receipts and trace. Such a
+/// run has the scope, the model, the models for purposes, the approver, the journal and the secrets of the run around it
+/// unless others are set. The policies of the run around it apply as well, and so do its [strict](Run::strict) reading,
+/// its [confirmation of repeats](Run::confirm_repeats) and its tighter limits on the time of tools and the size of
+/// outputs and arguments. Its cost is charged to both runs. Its own budget and its own token end only this run. A throw
+/// in it ends the run around it as well, and then this call never returns.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -65,11 +65,9 @@ impl<A: Agent> Run<'_, A> {
 
     /// Sets the source of models for agents that name a [purpose](crate::PurposeKey) in place of a model, such as a
     /// control plane.
-    ///
-    /// Inside a tool or another agent, the setting has an effect only if the run is [a run of its own](Run).
     pub fn purposes(mut self, purposes: impl Purposes) -> Self {
         self.settings.purposes = Some(Arc::new(purposes));
-        self
+        self.root()
     }
 
     /// Adds a model that a stored run finds by its name when the run goes on. If an `on_escalation` handler gave that
@@ -405,6 +403,15 @@ impl<A: Agent> Run<'_, A> {
     /// ```
     pub fn findings(mut self, findings: Findings) -> Self {
         self.settings.findings = findings;
+        self.root()
+    }
+
+    /// Begins no execution of a tool that writes, and none of an approved call, once this token is cancelled; such calls
+    /// wait. Executions that are under way end, with those that are a part of them. Whoever puts the run down cancels the
+    /// token, and drops the run when no such execution is under way.
+    #[doc(hidden)]
+    pub fn no_effects_after(mut self, token: CancellationToken) -> Self {
+        self.settings.no_effects = Some(token);
         self.root()
     }
 

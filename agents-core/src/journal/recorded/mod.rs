@@ -191,10 +191,9 @@ impl Recorded {
     }
 
     /// Returns the receipts of the run's calls, in the order in which the models asked; the receipts of an agent's work
-    /// follow that of the call that started it. The receipts of one reply are missing until each of its calls is
-    /// settled or in the background. Calls of nested runs are left out.
+    /// follow that of the call that started it. Calls that are not settled have none. Calls of nested runs are left out.
     pub fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
-        self.runs[0].state.receipts(0)
+        self.runs[0].state.receipts_so_far(0)
     }
 
     /// Returns the ids of the receipts (`call_id`) of those calls that a part of the run itself carried out: a

@@ -147,3 +147,28 @@ async fn one_that_was_dropped_has_no_end() {
     // The message has no receipt of the finished call, since its reply was never answered.
     assert_eq!(recorded.messages().len(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn one_whose_call_goes_on_has_the_receipts_of_the_calls_beside_it() {
+    let within = [("never", "{}"), ("at_once", "{}")];
+    let calls = [("at_once", "{}"), ("delves", "{}"), ("at_once", "{}")];
+    let (model, _) = ScriptedModel::new([Script::calls(calls), Script::calls(within)]);
+    let journal = MemoryJournal::new();
+    let agent = worker();
+    let run = agent.run("go").model(model).journal(journal.clone());
+    let run = tokio::time::timeout(Duration::from_secs(9), run.outcome());
+    assert!(run.await.is_err());
+    let recorded = Recorded::of(journal.entries()).unwrap();
+    let names: Vec<_> = recorded
+        .receipts()
+        .iter()
+        .map(|one| one.name.clone())
+        .collect();
+    assert_eq!(names, ["at_once", "at_once", "at_once"]);
+    let open: Vec<_> = recorded
+        .open_calls()
+        .into_iter()
+        .map(|call| call.tool)
+        .collect();
+    assert_eq!(open, ["delves", "never"]);
+}

@@ -227,7 +227,7 @@ async fn what_goes_on_beside_a_change_stays() {
     let names: Vec<_> = part.receipts().iter().map(|one| one.name.clone()).collect();
     assert_eq!(
         names,
-        ["double"],
+        ["otto", "double"],
         "of otto; the reply of the boss is not dealt with"
     );
     let (model, handle) = ScriptedModel::new([Script::text("5"), Script::text("eleven")]);
