@@ -487,11 +487,6 @@ async fn a_poller_misses_no_row_of_a_transaction_that_commits_late() {
         )
         .await
         .unwrap();
-    let mut pairs = pairs.into_iter();
-    let mut overlaps = async || {
-        let pair = pairs.next().unwrap();
-        overlap(&store, &owner, pair).await
-    };
     let requests = async |after: Option<String>| {
         let filter = ApprovalFilter {
             after,
@@ -502,16 +497,16 @@ async fn a_poller_misses_no_row_of_a_transaction_that_commits_late() {
     };
 
     // A poller goes on after the first page as after every other.
-    let committing = overlaps().await;
+    let committing = overlap(&store, &owner, pairs.remove(0)).await;
     assert_eq!(requests(None).await, ["first", "slow-1", "fast-1"]);
     committing.await.unwrap().unwrap();
-    let committing = overlaps().await;
+    let committing = overlap(&store, &owner, pairs.remove(0)).await;
     let found = requests(Some("fast-1".to_owned())).await;
     assert_eq!(found, ["slow-2", "fast-2"]);
     committing.await.unwrap().unwrap();
 
     let events = store.audit(&AuditFilter::default()).await.unwrap();
-    let committing = overlaps().await;
+    let committing = overlap(&store, &owner, pairs.remove(0)).await;
     let after = AuditFilter {
         after: events.last().unwrap().number,
         ..AuditFilter::default()
