@@ -63,7 +63,8 @@ pub(super) async fn one_of_many_has_the_lease_on_a_credential(store: Checked) {
     let (holder, _) = leased[0];
     for (_, answer) in answers.iter().filter(|(other, _)| other != holder) {
         assert!(
-            matches!(answer, Taken { wait } if *wait <= LONG),
+            // An asker may have read the clock shortly before the lease began.
+            matches!(answer, Taken { wait } if *wait <= LONG + Duration::from_secs(1)),
             "{answer:?}"
         );
     }
