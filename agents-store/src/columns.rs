@@ -41,9 +41,9 @@ pub(crate) const OF_EXECUTION: &str = concat!(
 /// SQL condition of an execution in doubt, which is that of [`Execution::is_in_doubt`](crate::Execution::is_in_doubt). A
 /// later attempt of the call that has succeeded settles the earlier ones, and nobody can find out about erased ones.
 pub(crate) const IN_DOUBT: &str = concat!(
-    "effect_unknown AND had_effect IS NULL AND length(input) > 0 AND NOT (",
+    "(effect_unknown AND had_effect IS NULL AND length(input) > 0 AND NOT (",
     superseded!(),
-    ")"
+    "))"
 );
 
 /// Returns the words that stand for kinds of events in the tables.
