@@ -11,8 +11,8 @@ use crate::{
     tool_support,
 };
 use agents_core::model::{
-    Capabilities, ContextOverflow, Message, Model, ModelError, ModelErrorKind, Reply, Request,
-    prompted,
+    Capabilities, ContextOverflow, History, Message, Model, ModelError, ModelErrorKind, Reply,
+    Request, prompted,
 };
 use agents_http::{
     Body, Hidden, KeyHeader, Limits, TransportError,
@@ -290,8 +290,8 @@ impl Ollama {
             .map_or_else(Clone::clone, ToString::to_string)
     }
 
-    /// Lists the models on the server, as `ollama list` does. A [credential](Self::credential) that is looked up for
-    /// each request is not sent, since no run makes this request.
+    /// Lists the models on the server, as `ollama list` does. No run makes this request: of
+    /// [credentials](Self::credential), it has the token of the organisation `""`.
     ///
     /// ```
     /// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }
@@ -308,7 +308,8 @@ impl Ollama {
     /// ```
     ///
     /// # Errors
-    /// When the server cannot be reached, or does not answer as Ollama does.
+    /// When the server cannot be reached, or does not answer as Ollama does. When the client's credential is a secret, which
+    /// only a run has, or there is no token of the organisation `""`.
     pub async fn models(&self) -> Result<Vec<String>, ModelError> {
         #[derive(Deserialize)]
         struct Tags {
@@ -320,9 +321,18 @@ impl Ollama {
             name: String,
         }
         let template = self.config.template()?;
-        let mut context = self.error_context(template, "api/tags", template.server.hidden());
-        let response = self
-            .get(template, "api/tags", &template.limits)
+        let context = self.error_context(template, "api/tags", template.server.hidden());
+        let tags = template.server.endpoint("api/tags");
+        let tags = tags.map_err(|failure| context.transport(&failure))?;
+        let history = History::new();
+        let (credential, request) = (self.config.credential.as_ref(), Request::new(&history));
+        let get = template.server.get(&tags);
+        let get = get
+            .authorized(credential, &request, KeyHeader::BEARER)
+            .await?;
+        let mut context = self.error_context(template, "api/tags", get.hidden());
+        let response = get
+            .send(&template.limits)
             .await
             .map_err(|failure| context.transport(&failure))?;
         context.request_id = request_id(response.headers()).map(str::to_owned);

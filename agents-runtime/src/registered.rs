@@ -283,7 +283,8 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         run = run.secret(name, secret);
     }
     let run = with_code(run, data, &settings);
-    Ok(match run.until_waiting().await? {
+    // On the heap, so that the futures around it stay small.
+    Ok(match Box::pin(run.until_waiting()).await? {
         Progress::Done(outcome) => Went::Done {
             error: outcome.result.err(),
             said: None,

@@ -380,7 +380,7 @@ impl Runtime {
             () = keeping.held.lost.cancelled() => return Ok(None),
             () = put_down.at_once.cancelled() => return Ok(Some(Rest::Ready)),
             () = paused(&journal, &pause) => return Ok(Some(Rest::Ready)),
-            went = went(&*agent, one_call.as_ref(), with) => went,
+            went = Box::pin(went(&*agent, one_call.as_ref(), with)) => went,
             () = self.look(&run.id, &decisions, &cancel, &pause) => return Ok(None),
             () = send(texts.as_deref()) => return Ok(None),
         };

@@ -12,6 +12,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use std::{fmt, future::Future, sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
 tokio::task_local! {
@@ -353,6 +354,22 @@ impl RunContext {
     /// Returns the innermost deadline that applies to this place, if there is one.
     pub(crate) fn watch(&self) -> Option<&Shared<Stopwatch>> {
         self.watch.as_ref()
+    }
+
+    /// Waits for ever if the run is about to be put down, so that nothing begins here. The time of the agents above does
+    /// not count meanwhile: the run goes on later. A part of an effect that is under way does not wait, because the run
+    /// waits for that effect.
+    pub(crate) async fn until_put_down(&self) {
+        let settings = &self.root.settings;
+        let token = settings.no_effects.as_ref();
+        let mut around = self.watch().into_iter().chain(&settings.watch);
+        let is_wanted = token.is_some_and(CancellationToken::is_cancelled);
+        if is_wanted && !around.any(|watch| watch.is_of_an_effect()) {
+            let _still = self.watch().map(Shared::stand_still);
+            // Whoever puts the run down waits until the ends of effects are stored.
+            self.node.machine().flush();
+            std::future::pending().await
+        }
     }
 
     /// Returns this place for a repair agent that works on this repair.

@@ -165,8 +165,9 @@ fn judge(definition: &AgentDefinition<'_>, cx: &RunContext, fits: bool) {
     }
 }
 
-/// Waits while a person has paused the run. The agent's time stands still meanwhile.
+/// Waits while a person has paused the run, or the run is about to be put down. The agent's time stands still meanwhile.
 async fn paused(cx: &RunContext) {
+    cx.until_put_down().await;
     if let Some(steering) = cx
         .root
         .settings

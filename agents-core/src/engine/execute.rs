@@ -84,10 +84,8 @@ impl CallSite<'_> {
             return std::future::pending().await;
         }
         let spec = tool.spec();
-        if has_effect(spec, context) && self.is_put_down() {
-            // The time of the agents above does not count: the run goes on later.
-            let _still = self.cx.watch().map(Shared::stand_still);
-            return std::future::pending().await;
+        if has_effect(spec, context) {
+            self.cx.until_put_down().await;
         }
         let writes = spec.effects == Effects::Writes && !tool.is_part_of_the_run();
         let intent = writes.then(|| {
@@ -105,16 +103,6 @@ impl CallSite<'_> {
             self.cx.store().await;
             not_started.0 = None;
         }
-    }
-
-    /// Returns `true` if no effect may begin here, because the run is about to be put down. An effect that is a part of
-    /// another one may begin, since the run waits for that one.
-    fn is_put_down(&self) -> bool {
-        let settings = &self.cx.root.settings;
-        let token = settings.no_effects.as_ref();
-        let is_wanted = token.is_some_and(CancellationToken::is_cancelled);
-        let mut around = self.cx.watch().into_iter().chain(&settings.watch);
-        is_wanted && !around.any(|watch| watch.is_of_an_effect())
     }
 
     /// Asks the rate limiter for permission to run the tool once. If the limiter fails or does not answer in time, the

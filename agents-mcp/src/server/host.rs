@@ -262,6 +262,7 @@ impl Model for CurrentHostModel {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        request.check_media(self)?;
         match Host::current() {
             Some(host) => host.model().chat(request).await,
             None => Err(wording::no_host()),
@@ -276,6 +277,8 @@ impl Model for HostModel {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        // A request outside of a run is not checked before.
+        request.check_media(self)?;
         let peer = &self.0.peer;
         let able = peer.peer_info();
         if able.is_none_or(|info| info.capabilities.sampling.is_none()) {
@@ -366,7 +369,7 @@ fn reply(result: CreateMessageResult) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agents_core::model::History;
+    use agents_core::model::{Content, History, Media};
 
     #[test]
     fn system_messages_stay_apart() {
@@ -380,5 +383,15 @@ mod tests {
             params.system_prompt.as_deref(),
             Some("You translate.\n\nBe brief.")
         );
+    }
+
+    #[tokio::test]
+    async fn an_image_is_an_error() {
+        let image = Media::bytes("image/png", b"PNG").unwrap();
+        let content = Content::from("What is this?").with(image);
+        let history = History::from(vec![Message::User { content }]);
+        let error = CurrentHostModel.chat(Request::new(&history)).await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("an image"), "{error}");
     }
 }

@@ -6,7 +6,7 @@ use agents_http::{
     KeyHeader,
     testing::{EARLIER_KEY, check_credentials},
 };
-use agents_ollama::{Ollama, ollama};
+use agents_ollama::{Bundle, Credential, MemoryBundles, OAuth, Ollama, ollama};
 use std::time::Duration;
 
 /// Returns the error of a request without and with streaming, with the server's address as `SERVER`.
@@ -220,6 +220,21 @@ async fn errors_of_listing_models() {
             (Kind::Refused, Some(status))
         );
     }
+}
+
+#[tokio::test]
+async fn a_list_of_models_has_the_token_of_no_organisation_and_no_secret_of_a_run() {
+    let server = Server::plays([Answer::json(200, r#"{"models":[{"name":"m"}]}"#)]).await;
+    let bundles = MemoryBundles::new().with("", Bundle::new("at-1", "https://auth.example.com"));
+    let model = server.model().credential(OAuth::new(bundles));
+    assert_eq!(model.models().await.unwrap(), ["m"]);
+    let head = server.seen().remove(0).head;
+    assert!(head.contains("authorization: Bearer at-1"), "{head}");
+
+    let model = server.model().credential(Credential::secret("gateway"));
+    let error = model.models().await.unwrap_err().to_string();
+    assert!(error.contains("outside of a run"), "{error}");
+    assert_eq!(server.seen().len(), 1);
 }
 
 #[tokio::test]

@@ -406,9 +406,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Begins no execution of a tool that writes, and none of an approved call, once this token is cancelled; such calls
-    /// wait. Executions that are under way end, with those that are a part of them. Whoever puts the run down cancels the
-    /// token, and drops the run when no such execution is under way.
+    /// Begins no turn of an agent, no execution of a tool that writes, and none of an approved call, once this token is
+    /// cancelled; they wait. Such executions that are under way end, with all that is a part of them. Whoever puts the run
+    /// down cancels the token, and drops the run when no such execution is under way.
     #[doc(hidden)]
     pub fn no_effects_after(mut self, token: CancellationToken) -> Self {
         self.settings.no_effects = Some(token);
