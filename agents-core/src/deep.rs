@@ -4,13 +4,14 @@
 use corosensei::{on_stack, stack::DefaultStack};
 use std::{
     cell::Cell,
+    io,
     pin::Pin,
     task::{Context, Poll},
 };
 
 /// Number of bytes that levels may use of a thread's own stack, whose size is not known, before the next level is put
 /// on the heap.
-const OWN: usize = 128 * 1024;
+const OWN: usize = 64 * 1024;
 
 /// Number of bytes of stack that one level of recursion may need: in a build without optimisation it is about 100 kB.
 const LEVEL: usize = 256 * 1024;
@@ -21,6 +22,8 @@ const PIECE: usize = 2 * 1024 * 1024;
 thread_local! {
     /// Address below which the next level is put on the heap; `None` outside of any level.
     static FLOOR: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Stretch of stack on the heap that was used last, for the next level that needs one.
+    static SPARE: Cell<Option<DefaultStack>> = const { Cell::new(None) };
 }
 
 /// Sets the floor of this thread, and sets it back when dropped.
@@ -55,19 +58,30 @@ pub(crate) fn deep<R>(work: impl FnOnce() -> R) -> R {
             work()
         }
         Some(floor) if here() >= floor => work(),
-        Some(_) => match DefaultStack::new(PIECE) {
-            Ok(piece) => on_stack(piece, || {
-                let _floor = Floor::below_here(PIECE - LEVEL);
-                work()
-            }),
+        Some(_) => match spare() {
+            Ok(mut piece) => {
+                let done = on_stack(&mut piece, || {
+                    let _floor = Floor::below_here(PIECE - LEVEL);
+                    work()
+                });
+                // A thread that ends keeps none.
+                SPARE.try_with(|spare| spare.set(Some(piece))).ok();
+                done
+            }
             // The system gives no memory: the level takes what is left of the stack.
             Err(_) => work(),
         },
     }
 }
 
-/// Work of an agent within another agent's work. Agents may run each other as deep as their budget allows, however
-/// small the stack is.
+/// Returns the spare stretch of stack of this thread, or a new one.
+fn spare() -> io::Result<DefaultStack> {
+    let spare = SPARE.try_with(Cell::take).ok().flatten();
+    spare.map_or_else(|| DefaultStack::new(PIECE), Ok)
+}
+
+/// Work of an agent within another agent's work. Agents may run each other as deep as their budget allows, on any stack
+/// that holds the outermost ones.
 pub(crate) struct Deep<F>(Option<Pin<Box<F>>>);
 
 impl<F: Future> Deep<F> {
