@@ -148,7 +148,9 @@ proptest! {
     ) {
         let masker = knowing(&[("k", "hunter/2 secret")]);
         for spelled in ["hunter/2 secret", "hunter%2F2+secret", r"hunter\/2 secret", "aHVudGVyLzIgc2VjcmV0"] {
-            let text = format!("{before}{spelled}{after}");
+            // An escape behind base64 may be a character of it, which is masked in the whole text alone.
+            let end = if spelled.starts_with("aHV") { " " } else { "" };
+            let text = format!("{before}{spelled}{end}{after}");
             let mut stream = Stream::new(&masker);
             let (mut shown, mut rest) = (String::new(), text.as_str());
             for cut in &cuts {
