@@ -14,10 +14,14 @@ use std::fmt;
 /// Mode in which people are asked about calls. Operators set it, and all workers go by it.
 ///
 /// A mode decides about calls for which a rule demands approval: a policy of the run, a condition
-/// (`approval = when(..)`), or the default for tools that write outside of the organisation. In every mode, a person is
-/// asked about some calls: those of a tool that declares `approval = always` or is irreversible, those that a place in
-/// a team confirms, those of a tool with an execution in doubt, those that have run before, those whose approver has
-/// given riskier arguments, and those that ask a question. So code can tighten a mode, but cannot loosen it.
+/// (`approval = when(..)`), or the default for tools that write outside of the organisation. So code can tighten a mode,
+/// but cannot loosen it. In every mode, a person is asked about these calls:
+///
+/// - of a tool that declares `approval = always`, that is irreversible, or that has an execution in doubt
+/// - that a place in a team confirms
+/// - that have run before
+/// - whose approver has given riskier arguments
+/// - that ask a question
 ///
 /// ```
 /// use agents_runtime::Mode;

@@ -73,7 +73,7 @@ pub enum AuditKind {
     Released,
     /// A person has given the agent of the run an instruction; the particulars are its text.
     Instructed,
-    /// Somebody has cancelled the run, and a worker is to end it.
+    /// The run was cancelled, and a worker is to end it.
     Cancelled,
     /// The run is over.
     Finished,

@@ -46,7 +46,7 @@ pub struct CredentialLease {
 pub enum CredentialAnswer {
     /// The holder who asked has the lease, and may refresh the credential.
     Leased,
-    /// Somebody has the lease already: another holder, or this one since an earlier request.
+    /// The lease is taken: by another holder, or by this one since an earlier request.
     Taken {
         /// Time until the lease that was given before ends.
         wait: Duration,
