@@ -205,8 +205,9 @@ impl Client {
     ///
     /// A run that nobody works on is held at once. A worker that has the run puts it down at the next moment at which
     /// none of its tools that write is running, so that no such tool is interrupted. Once the worker has seen the pause, no
-    /// further one begins, except within one that is running. A call of a tool that only reads
-    /// and a request to a model are interrupted, and are made again after the release.
+    /// further one begins, except within one that is running. A delegate is put down between two of its calls, unless its
+    /// own call was approved: then it ends first. A call of a tool that only reads and a request to a model are
+    /// interrupted, and are made again after the release.
     ///
     /// # Errors
     /// When there is no such run for this principal, it is over, the [roles](Roles) forbid it, or the store fails.

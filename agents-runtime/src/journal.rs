@@ -76,8 +76,19 @@ struct Inner {
     is_finished: bool,
     /// Is `true` if the run is to be put down: to stop in this process and go on later.
     is_put_down: bool,
-    /// Ids of the executions of tools that write, and of approved calls, that go on in this process.
+    /// Ids of the executions of tools that write, and of approved calls, that go on in this process. A delegate counts
+    /// only if its call was approved.
     under_way: BTreeSet<String>,
+}
+
+/// Commit that is to be stored, with what else follows from its entries.
+#[derive(Default)]
+struct Prepared {
+    commit: Commit,
+    /// Requests for approval that the commit makes.
+    requests: Vec<ApprovalRequest>,
+    /// Ids of the executions that begin with the commit and have to end before the run is put down.
+    effects: Vec<String>,
 }
 
 impl StoredJournal {
@@ -151,7 +162,8 @@ impl StoredJournal {
     }
 
     /// Waits until the run can be put down, because no tool that writes is running. From then on, no such tool begins.
-    /// While one of them runs, the run itself begins no other one, except within it: see `Run::no_effects_after`.
+    /// A delegate is no such tool, unless its call was approved. While one of them runs, the run itself begins no other
+    /// one, except within it: see `Run::no_effects_after`.
     pub(crate) async fn put_down(&self) {
         loop {
             let rests = self.rests.notified();
@@ -169,14 +181,14 @@ impl StoredJournal {
     /// Counts the executions of tools that write which begin with a commit: the run is not put down while they go on.
     /// Returns `false`, and counts none, if the run is being put down and no other such execution goes on. The
     /// executions may not begin then.
-    fn begins(&self, commit: &Commit) -> bool {
+    fn begins(&self, prepared: &Prepared) -> bool {
         let mut inner = self.inner();
-        // The row of a tool that only reads is stored with its end.
-        let has_ended = |id: &str| commit.ended.iter().any(|finish| finish.id == id);
-        let mut began = commit
-            .began
+        let ended = &prepared.commit.ended;
+        let has_ended = |id: &str| ended.iter().any(|finish| finish.id == id);
+        let mut began = prepared
+            .effects
             .iter()
-            .filter(|begin| !has_ended(&begin.id))
+            .filter(|id| !has_ended(id))
             .peekable();
         if began.peek().is_none() {
             return true;
@@ -184,7 +196,7 @@ impl StoredJournal {
         if inner.is_put_down && inner.under_way.is_empty() {
             return false;
         }
-        inner.under_way.extend(began.map(|begin| begin.id.clone()));
+        inner.under_way.extend(began.cloned());
         true
     }
 
@@ -198,9 +210,8 @@ impl StoredJournal {
         self.rests.notify_waiters();
     }
 
-    /// Prepares the commit that stores these entries with the rows that follow from them. Returns the requests for
-    /// approval in it as well.
-    fn commit(&self, entries: &[Entry]) -> Result<(Commit, Vec<ApprovalRequest>), JournalError> {
+    /// Prepares the commit that stores these entries with the rows that follow from them.
+    fn prepare(&self, entries: &[Entry]) -> Result<Prepared, JournalError> {
         let failed = |error: RuntimeError| JournalError::new(error.to_string());
         let mut inner = self.inner();
         if let Some(error) = &inner.failed {
@@ -215,7 +226,7 @@ impl StoredJournal {
             entries: sealed_entries(&self.key, after, entries).map_err(failed)?,
             ..Commit::default()
         };
-        let mut requests = Vec::new();
+        let (mut requests, mut effects) = (Vec::new(), Vec::new());
         for entry in entries {
             let followed = inner.follower.on(entry)?;
             if let Some(texts) = &self.texts {
@@ -231,6 +242,9 @@ impl StoredJournal {
                 }
                 Some(CallStep::Began(began)) => {
                     let begin = self.began(&began).map_err(failed)?;
+                    if has_effect(&began) {
+                        effects.push(begin.id.clone());
+                    }
                     match only_reads(&began) {
                         true => {
                             let reading = (begin.clone(), entry.at());
@@ -255,7 +269,11 @@ impl StoredJournal {
         if let Some(texts) = &self.texts {
             commit.texts = texts.take().map_err(failed)?;
         }
-        Ok((commit, requests))
+        Ok(Prepared {
+            commit,
+            requests,
+            effects,
+        })
     }
 
     /// Replaces the ids of earlier executions in a request by the ids of their rows.
@@ -435,6 +453,12 @@ fn only_reads(began: &Began) -> bool {
     began.effects != Effects::Writes && !began.approved
 }
 
+/// Returns `true` if an execution has to end before its run is put down: the tool writes and is no delegate, or the call
+/// was approved. The calls of a delegate count for themselves.
+fn has_effect(began: &Began) -> bool {
+    began.key.is_some() || began.approved
+}
+
 /// Returns `true` if the entry is the end of the run.
 fn ends(entry: &Entry) -> bool {
     entry.kind() == "finished" && entry.is_of_the_outermost_run()
@@ -447,11 +471,16 @@ impl Journal for StoredJournal {
     }
 
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
-        let (mut commit, requests) = self.commit(entries)?;
-        if !self.begins(&commit) {
+        let prepared = self.prepare(entries)?;
+        if !self.begins(&prepared) {
             // The run is dropped now, and these entries with it.
             return pending().await;
         }
+        let Prepared {
+            mut commit,
+            requests,
+            ..
+        } = prepared;
         let by_mode = self.decide_by_mode(&mut commit, &requests).await;
         let stored = self.store(&commit).await;
         if let (Some(texts), Ok(())) = (&self.texts, &stored) {

@@ -84,10 +84,10 @@ impl CallSite<'_> {
             return std::future::pending().await;
         }
         let spec = tool.spec();
-        if has_effect(spec, context) {
+        if has_effect(tool, context) {
             self.cx.until_put_down().await;
         }
-        let writes = spec.effects == Effects::Writes && !tool.is_part_of_the_run();
+        let writes = writes(tool);
         let intent = writes.then(|| {
             Box::new(Intent {
                 attempt: context.attempt,
@@ -163,10 +163,15 @@ impl Drop for NotStarted<'_> {
     }
 }
 
-/// Returns `true` if an execution has to end before the run is put down: the tool writes, or a person has approved the
-/// call.
-fn has_effect(spec: &ToolSpec, context: &ToolContext) -> bool {
-    spec.effects == Effects::Writes || context.approved
+/// Returns `true` if an execution has to end before the run is put down: the tool writes and is no delegate, or a person
+/// has approved the call. A delegate is a part of the run, and stops between two of its own calls.
+fn has_effect(tool: &SharedTool, context: &ToolContext) -> bool {
+    writes(tool) || context.approved
+}
+
+/// Returns `true` if the tool itself writes. A delegate does not, whatever its tools do.
+fn writes(tool: &SharedTool) -> bool {
+    tool.spec().effects == Effects::Writes && !tool.is_part_of_the_run()
 }
 
 /// Runs the tool once. For knowledge of the agent, returns its text instead.
@@ -181,7 +186,7 @@ async fn run(
     // Work that may be repeated does not keep a run from being put down while it waits for a person.
     let rests = tool.is_part_of_the_run() || tool.spec().is_repeatable();
     let rests_in = cx.root.settings.activity.clone().filter(|_| rests);
-    let has_effect = has_effect(tool.spec(), context);
+    let has_effect = has_effect(tool, context);
     let watch = Stopwatch::of_execution(allowed, cx.watch().cloned(), rests_in, has_effect);
     let span = spans::attempt(context, tool.spec());
     let call = context;

@@ -3,6 +3,7 @@
 use crate::*;
 use agents::Agent as _;
 use agents::model::{Message, ModelError, Reply, Request, ToolCall};
+use agents::team::Member;
 use agents_runtime::{AuditKind, RuntimeErrorKind};
 use agents_store::{AuditFilter, ErrorKind as Kind};
 
@@ -194,6 +195,85 @@ async fn an_effect_within_one_that_is_under_way_begins_all_the_same() {
         run.pause(&grace()).await.unwrap();
         tokio::time::sleep(Duration::from_millis(1500)).await;
         till.may_end.add_permits(2);
+        held(&run).await;
+        assert_eq!(till.paid(), [1, 2]);
+        place.client().release(run.id(), &grace()).await.unwrap();
+        assert_eq!(done(&run).await.result.unwrap(), "Settled.");
+        assert_eq!(till.paid(), [1, 2], "each once");
+    })
+    .await;
+}
+
+/// A delegate is a part of the run, and no effect: its calls are.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delegate_that_writes_is_put_down_between_two_of_its_calls() {
+    everywhere("delegate", async |place| {
+        let till = Till::closed();
+        let clerk = AgentBuilder::<String, String>::new("clerk")
+            .tool(till.tool(NeedsApproval::Never))
+            .model(Pays([1, 2, 3]));
+        let clerk = Member::new(clerk.build()).grant_named("pay");
+        let (runtime, _) = place.runtime([
+            Script::call("clerk", r#"{"input": "Pay."}"#),
+            Script::text("Settled."),
+        ]);
+        let payer = AgentBuilder::<String, String>::new("payer").build();
+        let payer = runtime.agent(Member::new(payer).delegate(clerk).build());
+        let _worker = Worker::start(&runtime);
+        let run = start(&payer).await;
+        till.begun(1).await;
+        run.pause(&grace()).await.unwrap();
+        // Longer than a worker takes to look.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        assert_eq!(status(place, &run).await, RunStatus::Running, "it pays");
+        till.may_end.add_permits(10);
+        held(&run).await;
+        assert_eq!(till.paid(), [1], "no other payment begins");
+
+        place.client().release(run.id(), &grace()).await.unwrap();
+        let outcome = done(&run).await;
+        assert_eq!(outcome.result.as_ref().unwrap(), "Settled.");
+        assert_eq!(till.paid(), [1, 2, 3], "each once");
+        assert!(
+            outcome
+                .outputs
+                .receipts()
+                .all(|one| one.attempts.len() == 1)
+        );
+        let doubts = place.client().doubts();
+        assert!(doubts.open(&grace()).await.unwrap().is_empty());
+        let verdict = place.client().audit().verify().await.unwrap();
+        assert!(verdict.is_intact(), "{verdict}");
+    })
+    .await;
+}
+
+/// A delegate whose call a person has approved ends before its run is put down: the approval was for all of its work.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delegate_that_was_approved_ends_before_its_run_is_put_down() {
+    everywhere("approved", async |place| {
+        let till = Till::closed();
+        let clerk = AgentBuilder::<String, String>::new("clerk")
+            .tool(till.tool(NeedsApproval::Never))
+            .model(Pays([1, 2]));
+        let clerk = Member::new(clerk.build()).grant_named("pay");
+        let (runtime, _) = place.runtime([
+            Script::call("clerk", r#"{"input": "Pay."}"#),
+            Script::text("Settled."),
+        ]);
+        let payer = AgentBuilder::<String, String>::new("payer").build();
+        let payer = Member::new(payer).confirm_named("clerk").delegate(clerk);
+        let payer = runtime.agent(payer.build());
+        let _worker = Worker::start(&runtime);
+        let run = start(&payer).await;
+        let request = waiting(&run).await;
+        let approvals = place.client().approvals();
+        let yes = agents_runtime::Approval::Approve;
+        approvals.decide(&request.id, yes, &grace()).await.unwrap();
+        till.begun(1).await;
+        run.pause(&grace()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        till.may_end.add_permits(10);
         held(&run).await;
         assert_eq!(till.paid(), [1, 2]);
         place.client().release(run.id(), &grace()).await.unwrap();

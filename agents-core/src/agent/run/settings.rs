@@ -408,7 +408,8 @@ impl<A: Agent> Run<'_, A> {
 
     /// Begins no turn of an agent, no execution of a tool that writes, and none of an approved call, once this token is
     /// cancelled; they wait. Such executions that are under way end, with all that is a part of them. Whoever puts the run
-    /// down cancels the token, and drops the run when no such execution is under way.
+    /// down cancels the token, and drops the run when no such execution is under way. A delegate counts only if its call
+    /// was approved: it is a part of the run, and its own calls count.
     #[doc(hidden)]
     pub fn no_effects_after(mut self, token: CancellationToken) -> Self {
         self.settings.no_effects = Some(token);
