@@ -59,7 +59,7 @@ pub enum Origin {
     /// A rate limiter refused the execution, or failed to decide about it.
     RateLimited,
     /// The execution was cut off: this process ended while the tool ran, or no usable answer came from the server that
-    /// carried out the call.
+    /// carried out the call. Also the origin if a tool that writes returned an output that cannot be used.
     Interrupted,
 }
 
@@ -208,7 +208,7 @@ impl Cause {
     }
 
     /// Creates the cause of an execution that was cut off: its process ended, or no usable answer came from the server
-    /// that carried it out. If the tool writes, nobody knows whether the call took effect.
+    /// or the tool that carried it out. If the tool writes, nobody knows whether the call took effect.
     pub fn interrupted(message: impl Into<String>) -> Self {
         Cause::of(Origin::Interrupted, Code::Unknown, message.into())
     }

@@ -237,7 +237,7 @@ impl<T: Tool> DynTool for T {
         match self.call(*args, cx).await {
             Ok(value) => cx
                 .output_of(&value)
-                .map_err(|error| wording::output_unwritable(&error)),
+                .map_err(|error| wording::output_unwritable(&error, Tool::spec(self).effects)),
             Err(error) => {
                 let (code, retry_after) = T::failure(&error);
                 let told = T::told(&error);

@@ -113,13 +113,14 @@ impl FnTool {
         Fut: Future<Output = Result<T, Cause>> + Send + 'static,
         T: serde::Serialize,
     {
+        let effects = spec.effects;
         let body = move |args, cx: ToolContext| -> BoxFuture<'static, Result<Json, Cause>> {
             let own = cx.clone();
             let work = body(args, cx);
             Box::pin(async move {
                 let value = work.await?;
                 own.output_of(&value)
-                    .map_err(|error| Cause::text(Code::Unknown, error.to_string()))
+                    .map_err(|error| wording::output_unwritable(&error, effects))
             })
         };
         FnTool {
@@ -404,7 +405,7 @@ impl DynTool for FnTool {
             Ok(args) => {
                 let output = (self.body)(*args, cx.clone()).await?;
                 match &self.output {
-                    Some(schema) => schema.check(output),
+                    Some(schema) => schema.check(output, self.spec.effects),
                     None => Ok(output),
                 }
             }

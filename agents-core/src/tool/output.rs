@@ -1,5 +1,5 @@
 use super::wording;
-use crate::{Json, error::Cause, reader::Schema};
+use crate::{Json, error::Cause, reader::Schema, tool::Effects};
 use serde_json::Value;
 
 /// Schema of the output of a tool made at run time, which no Rust type checks.
@@ -12,11 +12,12 @@ impl OutputSchema {
         OutputSchema(Schema::new(&schema))
     }
 
-    /// Returns the output if it follows the schema; else the error with which the call fails.
-    pub(super) fn check(&self, output: Json) -> Result<Json, Cause> {
+    /// Returns the output of a tool with these effects if it follows the schema; else the error with which the call
+    /// fails. If the tool writes, the effect of the call is in doubt: what the tool says that it did cannot be relied on.
+    pub(super) fn check(&self, output: Json, effects: Effects) -> Result<Json, Cause> {
         match self.0.fits(output.as_str()) {
             Ok(()) => Ok(output),
-            Err(refusal) => Err(wording::output_unfit(&refusal)),
+            Err(refusal) => Err(wording::output_unfit(&refusal, effects)),
         }
     }
 }
@@ -56,7 +57,9 @@ mod tests {
 
     fn fits(schema: &Value, output: &Value) -> bool {
         let output = Json::of(output).unwrap();
-        OutputSchema::new(schema).check(output).is_ok()
+        OutputSchema::new(schema)
+            .check(output, Effects::Reads)
+            .is_ok()
     }
 
     #[test]

@@ -407,7 +407,8 @@ impl ToolSpec {
     }
 
     /// Sets the schema of the result; none by default. The results of an [`FnTool`](super::FnTool) are checked against
-    /// the schema.
+    /// the schema. If one does not follow the schema, the call has failed. If the tool writes, it is not known whether the
+    /// call took effect.
     #[must_use]
     pub fn output_schema(mut self, schema: Option<Value>) -> Self {
         self.output_schema = schema;

@@ -1,6 +1,9 @@
 //! Texts about tools: errors of registries and sets of tools, and causes of calls that failed.
 
-use crate::error::{Cause, Code};
+use crate::{
+    error::{Cause, Code},
+    tool::Effects,
+};
 
 // ---- sets of tools ----
 
@@ -66,14 +69,23 @@ pub(super) fn of_another_tool() -> Cause {
     unknown("the arguments were prepared for another tool")
 }
 
-pub(super) fn output_unfit(refusal: &impl std::fmt::Display) -> Cause {
-    unknown(format!(
-        "the output of the tool does not follow its schema: {refusal}"
-    ))
+pub(super) fn output_unfit(refusal: &impl std::fmt::Display, effects: Effects) -> Cause {
+    let text = format!("the output of the tool does not follow its schema: {refusal}");
+    unusable_output(text, effects)
 }
 
-pub(super) fn output_unwritable(error: &impl std::fmt::Display) -> Cause {
-    unknown(format!("the result cannot be written as JSON: {error}"))
+pub(super) fn output_unwritable(error: &impl std::fmt::Display, effects: Effects) -> Cause {
+    let text = format!("the result cannot be written as JSON: {error}");
+    unusable_output(text, effects)
+}
+
+/// Returns the cause of a call that has an output which nobody can use. The tool has run to its end: if it writes, it may
+/// have taken effect.
+fn unusable_output(text: String, effects: Effects) -> Cause {
+    match effects {
+        Effects::Writes => Cause::interrupted(text),
+        Effects::None | Effects::Reads => unknown(text),
+    }
 }
 
 // ---- undo ----

@@ -150,10 +150,19 @@ async fn t7_results_and_failures_are_those_of_the_server() {
     .await;
     assert_eq!(said[0], r#"{"degrees":21.5}"#);
     assert!(
-        said[1].contains("does not follow its schema"),
+        said[1].contains("does not follow its schema")
+            && said[1].contains("whether it took effect is not known"),
         "{}",
         said[1]
     );
+    let reads = tools(server("well", &notes).reads("peer_lie"));
+    let lied = told(&reads, &[("peer_lie", "{}")]).await;
+    assert!(
+        lied[0].contains("does not follow its schema"),
+        "{}",
+        lied[0]
+    );
+    assert!(!lied[0].contains("took effect"), "{}", lied[0]);
     assert!(said[2].starts_with("ERROR PROVIDER_ERROR"), "{}", said[2]);
     assert!(said[2].contains("the disk is full"), "{}", said[2]);
     assert!(

@@ -14,6 +14,7 @@ use agents::{
 };
 use serde_json::json;
 use std::{
+    collections::HashMap,
     io,
     sync::{
         Arc, Mutex,
@@ -361,4 +362,45 @@ async fn t6_what_a_tool_made_at_run_time_gives_back_is_checked() {
         "{message}"
     );
     assert!(told(&handle)[1].contains("does not follow its schema"));
+}
+
+/// The output says that the tool has run. If it writes, what it did is not known.
+#[tokio::test]
+async fn an_output_that_cannot_be_used_leaves_the_effect_of_a_write_in_doubt() {
+    const UNKNOWN: &str = "whether it took effect is not known";
+    for (effects, is_in_doubt) in [(Effects::Writes, true), (Effects::Reads, false)] {
+        let paid = json!({
+            "type": "object", "properties": {"paid": {"type": "number"}}, "required": ["paid"],
+        });
+        let unfit = FnTool::with_spec(
+            spec("pay", effects).output_schema(Some(paid)),
+            |_, _| async { Ok::<_, io::Error>(json!({"paid": "yes"})) },
+        );
+        // JSON has no keys like these.
+        let unwritable = FnTool::with_spec(spec("note", effects), |_, _| async {
+            Ok::<_, io::Error>(HashMap::from([((1, 2), 3)]))
+        });
+        let calls = [("pay", "{}"), ("note", "{}")];
+        let again = Script::call("pay", "{}");
+        let scripts = [Script::calls(calls), again, Script::text("done")];
+        let (agent, handle) = agent_with([unfit, unwritable], scripts);
+        let outcome = agent.run("go").outcome().await.unwrap();
+        assert_eq!(outcome.result.as_deref().unwrap(), "done");
+        let receipts: Vec<_> = outcome.outputs.receipts().collect();
+        for (receipt, why) in receipts.iter().zip([
+            "the output of the tool does not follow its schema: ",
+            "the result cannot be written as JSON: ",
+        ]) {
+            let error = receipt.error.as_ref().unwrap();
+            assert_eq!(error.code, Code::Unknown);
+            assert!(error.message.starts_with(why), "{error:?}");
+            assert_eq!(error.message.contains(UNKNOWN), is_in_doubt, "{error:?}");
+            assert_eq!(receipt.attempts[0].effect_unknown, is_in_doubt);
+        }
+        let requests = handle.requests();
+        let (_, result) = requests[1].results()[0];
+        assert_eq!(result.contains(UNKNOWN), is_in_doubt);
+        // Nobody is there who could approve another call of a tool in doubt.
+        assert_eq!(receipts[2].attempts.is_empty(), is_in_doubt);
+    }
 }
