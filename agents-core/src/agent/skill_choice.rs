@@ -152,6 +152,7 @@ async fn ask(
             before: 0,
             task: Some(question(skills, &said, task).into()),
             choosing: true,
+            part: engine::is_part(cx),
         });
     }
     loop {

@@ -75,6 +75,9 @@ pub struct RunContext {
     /// Is `true` if the topmost agent to which escalations raised here go was run by plain code, and not by another
     /// agent.
     from_code: bool,
+    /// Is `true` if people's instructions to the run reach the agent here: it answers for the run, or is a part of the
+    /// composition that was run.
+    is_steered: bool,
     /// Place in a team of the agent that works here. It does not apply to agents that this agent runs.
     place: Option<TeamPlace>,
     /// Conversation that was handed to the agent here; `None` if none was.
@@ -98,6 +101,7 @@ impl RunContext {
             enclosing_repair: None,
             inbox: None,
             from_code: false,
+            is_steered: true,
             place: None,
             handover: None,
             handing: None,
@@ -217,6 +221,7 @@ impl RunContext {
         Self {
             within: Some(within),
             repair: None,
+            is_steered: false,
             ..self.clone()
         }
     }
@@ -307,12 +312,19 @@ impl RunContext {
         Self {
             inbox: None,
             from_code: true,
+            is_steered: false,
             ..self.clone()
         }
     }
 
     pub(crate) fn is_from_code(&self) -> bool {
         self.from_code
+    }
+
+    /// Returns `true` if people's instructions to the run reach the agent here. They reach no agent within a call or a
+    /// repair, and none that code runs.
+    pub(crate) fn is_steered(&self) -> bool {
+        self.is_steered
     }
 
     /// Returns a place beside this one, for work that begins anew and does not continue what went on here.

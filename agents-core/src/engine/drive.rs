@@ -16,7 +16,7 @@ use crate::{
     journal::{Fact, Frame, Next},
     model::{Content, Message},
     observe::spans,
-    run::Limit,
+    run::{Limit, Steering},
     shared::Shared,
     tool::ToolSpec,
 };
@@ -85,6 +85,7 @@ pub(crate) async fn drive<O>(
             before: turns,
             task,
             choosing: false,
+            part: is_part(cx),
         });
     }
     if cx.node.frame(|frame| frame.given.is_some()) {
@@ -180,20 +181,41 @@ async fn paused(cx: &RunContext) {
     }
 }
 
-/// Tells the agent that was run what people have said to it since its last request. A model that is to choose a skill
-/// is told later.
+/// Returns `true` if the agent here is told people's instructions to the run, and is not the agent that was run: a part
+/// of a composition, or an agent that took over.
+pub(crate) fn is_part(cx: &RunContext) -> bool {
+    cx.is_steered() && cx.node.depth() > 0
+}
+
+/// Tells the agent here what people have said to the run since the last request: if it answers for the run, or is a part
+/// of the composition that was run. The other parts at work are told as well (`Frame::owed`). A model that is to choose a
+/// skill is told later.
 fn instruct(definition: &AgentDefinition<'_>, cx: &RunContext, turn: u32) {
     let settings = &cx.root.settings;
-    if cx.node.depth() > 0 || !definition.open.is_empty() {
+    if !cx.is_steered() || !definition.open.is_empty() {
         return;
     }
-    let said = match (&settings.replay, &settings.steering) {
-        (Some(replay), _) => replay.instructions(turn),
-        (None, Some(steering)) => steering.left_over(),
-        (None, None) => return,
+    let (told, new) = match (&settings.replay, &settings.steering) {
+        (Some(replay), _) => {
+            let agent = cx.node.path().to_string();
+            (replay.instructions(&agent, turn), Vec::new())
+        }
+        (None, steering) => (
+            cx.node.frame(|frame| frame.owed.clone()),
+            steering
+                .as_ref()
+                .map(Steering::left_over)
+                .unwrap_or_default(),
+        ),
     };
-    for instruction in said {
+    for instruction in told {
         cx.node.add(Fact::Instructed(instruction));
+    }
+    for instruction in new {
+        // Whoever gives the instructions of a stored run gives all of them again when the run goes on.
+        if !cx.node.machine().look(|state| state.knows(&instruction)) {
+            cx.node.add(Fact::Instructed(instruction));
+        }
     }
 }
 

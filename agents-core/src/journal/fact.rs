@@ -47,6 +47,9 @@ pub(crate) enum Fact {
         /// Is `true` if the conversation is only about which skill answers.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
+        /// Is `true` if the agent is not the one that was run, and people's instructions to the run reach it as well.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        part: bool,
     },
     /// A person has given the agent an instruction, while the run goes on.
     Instructed(Instruction),

@@ -101,17 +101,18 @@ impl State {
                 before,
                 task,
                 choosing,
+                part,
             } => {
                 let frame = self.frame_mut(id);
-                frame.choosing = choosing;
+                (frame.choosing, frame.is_part) = (choosing, part);
                 frame.begin(said, before, &system, task);
             }
             Fact::Instructed(instruction) => {
-                let is_known =
-                    |known: &Instruction| known.id.is_some() && known.id == instruction.id;
-                after.ignored = self.instructions.iter().any(is_known);
-                if !after.ignored {
-                    self.frame_mut(id).instruct(instruction.text.clone());
+                let frame = self.frame_mut(id);
+                let is_owed = frame.repaid(&instruction);
+                frame.instruct(instruction.text.clone());
+                if !is_owed && !self.knows(&instruction) {
+                    self.owe(id, &instruction);
                     self.instructions.push(instruction);
                 }
             }
@@ -392,6 +393,18 @@ impl State {
                 count: before.saturating_add(1),
             }));
         }
+    }
+
+    /// Lets the parts of the run that are at work beside the agent at this place be told an instruction as well.
+    fn owe(&mut self, told: PlaceId, instruction: &Instruction) {
+        let at_work = self
+            .places
+            .iter_mut()
+            .filter(|place| place.result.is_none());
+        for frame in at_work.filter_map(|place| place.frame.as_mut()) {
+            frame.owe(instruction);
+        }
+        self.frame_mut(told).repaid(instruction);
     }
 
     fn frame_mut(&mut self, id: PlaceId) -> &mut Frame {

@@ -14,7 +14,7 @@ use crate::{
     error::shorten,
     escalation::{Escalation, EscalationReceipt, Settlement},
     model::{Content, FinishReason, History, Message, Reply, estimated},
-    run::{Budget, Finding, Limit, Repairs, Timestamp, ToolEnvelope},
+    run::{Budget, Finding, Instruction, Limit, Repairs, Timestamp, ToolEnvelope},
     secret::Masker,
     tool::{ReadError, RemoteTool},
 };
@@ -96,6 +96,13 @@ pub(crate) struct Frame {
     pub(crate) skill: Option<Box<str>>,
     /// Is `true` while the model chooses the skill, in a conversation of its own.
     pub(crate) choosing: bool,
+    /// Is `true` if the agent is not the one that was run, and people's instructions to the run reach it as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_part: bool,
+    /// Instructions of people that another part of the run was told first, and that this agent is told before its next
+    /// request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) owed: Vec<Instruction>,
 }
 
 /// Model that an agent was given by a handler, because its own model failed.
@@ -208,6 +215,8 @@ impl Frame {
             *self = Frame {
                 turns: self.turns,
                 made: self.made,
+                is_part: self.is_part,
+                owed: mem::take(&mut self.owed),
                 ..Frame::default()
             };
         }
@@ -427,6 +436,19 @@ impl Frame {
     pub(super) fn instruct(&mut self, text: String) {
         let content = text.into();
         self.say([Message::User { content }]);
+    }
+
+    /// Lets a part of the run that is at work be told an instruction before its next request.
+    pub(super) fn owe(&mut self, instruction: &Instruction) {
+        if self.is_part && self.handed.is_none() {
+            self.owed.push(instruction.clone());
+        }
+    }
+
+    /// Takes an instruction off the list of those that the agent is to be told. Returns `false` if it is not there.
+    pub(super) fn repaid(&mut self, instruction: &Instruction) -> bool {
+        let at = self.owed.iter().position(|owed| owed == instruction);
+        at.map(|at| self.owed.remove(at)).is_some()
     }
 
     /// Returns `true` if a tool that writes has begun to run for a call of this agent.

@@ -59,7 +59,7 @@ pub(crate) struct State {
     pub(super) since: Timestamp,
     /// Number of requests for approval on whose decisions the run waits.
     pub(super) asked: u32,
-    /// Instructions of people that the agent was told, in their order.
+    /// Instructions of people that agents of the run were told, each once, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) instructions: Vec<Instruction>,
     /// Is `true` if the run is over.
@@ -276,6 +276,12 @@ impl State {
     /// Returns the path of a place, from the root of the run.
     pub(crate) fn path(&self, id: PlaceId) -> Path<'_> {
         Path(self, id)
+    }
+
+    /// Returns `true` if an agent of the run was told the instruction with this id; `false` also if it has no id.
+    pub(crate) fn knows(&self, instruction: &Instruction) -> bool {
+        let mut told = self.instructions.iter();
+        instruction.id.is_some() && told.any(|one| one.id == instruction.id)
     }
 }
 

@@ -140,7 +140,8 @@ pub enum EventKind {
         /// Name of the skill that was chosen to answer.
         skill: String,
     },
-    /// A person has given the agent an instruction, which it is told with its next request to the model.
+    /// A person has given the agent an instruction, which it is told with its next request to the model. If several agents
+    /// are told, each one has its event.
     Instructed(Instruction),
     /// The conversation was handed to another agent, which answers in place of this one.
     HandedOff {

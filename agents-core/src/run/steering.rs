@@ -11,9 +11,11 @@ use tokio::sync::watch;
 /// Handle with which people steer a run while the run goes on. [`Run::steering`](crate::agent::Run::steering) takes the
 /// handle; clones steer the same run.
 ///
-/// An instruction becomes a message of the user before the next request to the model. It is told only to the agent that
-/// was run, if a model drives it: not to delegates, to the parts of a composition, or to an agent to which the
-/// conversation was handed. Instructions that come after the agent has begun its last answer are not told: they are
+/// An instruction becomes a message of the user before the next request to the model. It is told to the agent at work
+/// that answers for the run: the agent that was run, or the one to which the conversation was handed. In a
+/// [composition](crate::compose) all parts are told that are at work then, each before its next request. A part that
+/// begins later is told only what nobody was told before. Delegates, repair agents and agents that code runs are not told,
+/// and neither is an agent that code drives. Instructions that come after the last answer has begun are not told: they are
 /// [left over](Steering::left_over).
 ///
 /// A pause lets what is under way end: the request to a model, or the calls of one reply. No agent that a model drives
@@ -44,7 +46,7 @@ pub struct Steering {
     paused: Arc<watch::Sender<bool>>,
 }
 
-/// Instruction of a person to the agent of a run that goes on.
+/// Instruction of a person to the agents at work in a run that goes on.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -114,7 +116,7 @@ impl Steering {
         Steering::default()
     }
 
-    /// Gives the agent an instruction, which it is told before its next request to the model.
+    /// Gives the agent at work an instruction, which it is told before its next request to the model.
     pub fn say(&self, instruction: impl Into<Instruction>) {
         self.waiting().push_back(instruction.into());
     }
@@ -135,7 +137,7 @@ impl Steering {
         *self.paused.borrow()
     }
 
-    /// Takes the instructions that the agent was not told, in their order. After the end of the run, these are the ones that
+    /// Takes the instructions that no agent was told, in their order. After the end of the run, these are the ones that
     /// came too late.
     pub fn left_over(&self) -> Vec<Instruction> {
         self.waiting().drain(..).collect()

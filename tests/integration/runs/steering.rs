@@ -3,8 +3,9 @@
 use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Effects,
+    agent::Skill,
     evidence::{Known, User},
-    journal::MemoryJournal,
+    journal::{MemoryJournal, Recorded},
     model::Message,
     run::{EventKind, Instruction, Steering},
     structure,
@@ -137,6 +138,200 @@ async fn a_delegate_is_not_told_what_is_said_to_the_agent() {
     assert_eq!(run.await.unwrap(), "done");
     assert_eq!(of_user(&inner_model, 1), ["Build it."]);
     assert_eq!(of_user(&handle, 1), ["Mend it.", "Focus on the tests."]);
+}
+
+/// Returns what an agent is told: its task, and the instruction.
+fn told_focus() -> [&'static str; 2] {
+    ["Mend it.", "Focus on the tests."]
+}
+
+#[tokio::test]
+async fn an_agent_that_took_over_is_told_what_is_said_to_the_run() {
+    let steering = Steering::new();
+    let journal = MemoryJournal::new();
+    let desk = |steering: &Steering, scripts: [Script; 3]| {
+        let mechanic = mechanic(steering, "Focus on the tests.".into());
+        let (model, handle) = ScriptedModel::new(scripts);
+        let desk = AgentBuilder::<String, String>::new("desk")
+            .hand_off(mechanic)
+            .model(model);
+        (desk.build(), handle)
+    };
+    let (agent, handle) = desk(
+        &steering,
+        [
+            Script::call("hand_off_to_mechanic", r#"{"reason": "It is broken."}"#),
+            builds(),
+            Script::text("done"),
+        ],
+    );
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let seen = told.clone();
+    let run = agent
+        .run("Mend it.")
+        .steering(&steering)
+        .on_event(move |event| {
+            if let EventKind::Instructed(_) = event.kind {
+                seen.lock()
+                    .unwrap()
+                    .push((event.agent.to_string(), event.depth));
+            }
+        });
+    assert_eq!(run.journal(journal.clone()).await.unwrap(), "done");
+    assert_eq!(of_user(&handle, 1), ["Mend it."]);
+    assert_eq!(of_user(&handle, 2), told_focus());
+    assert_eq!(*told.lock().unwrap(), [("mechanic".to_owned(), 1)]);
+    assert!(steering.left_over().is_empty());
+
+    // A replay asks no model, and gives the instruction again before the same turn.
+    let recorded = Recorded::of(journal.entries()).unwrap();
+    let unused = [(); 3].map(|()| Script::text("unused"));
+    let (agent, handle) = desk(&Steering::new(), unused);
+    agent.run("Mend it.").replay(&recorded).await.unwrap();
+    assert!(handle.requests().is_empty());
+}
+
+#[tokio::test]
+async fn the_part_of_a_sequence_that_is_at_work_is_told() {
+    let steering = Steering::new();
+    let focus = || Instruction::new("Focus on the tests.");
+    let (model, first) = ScriptedModel::new([builds(), Script::text("built")]);
+    let builder = mechanic_with(&steering, focus(), |builder| builder.model(model));
+    let (model, second) = ScriptedModel::new([Script::text("checked")]);
+    let checker = AgentBuilder::<String, String>::new("checker").model(model);
+    let late = steering.clone();
+    let both = builder.then(checker.build());
+    let run = both.run("Mend it.").steering(&steering);
+    let run = run.on_event(move |event| {
+        // The first part has begun its last answer.
+        if let EventKind::ModelReplied { calls: 0, .. } = event.kind
+            && &*event.agent == "mechanic"
+        {
+            late.say("Be quick.");
+        }
+    });
+    assert_eq!(run.await.unwrap(), "checked");
+    assert_eq!(of_user(&first, 1), told_focus());
+    assert_eq!(of_user(&second, 0), ["built", "Be quick."]);
+    assert!(steering.left_over().is_empty());
+}
+
+/// Returns two agents that work side by side. `left` is given an instruction while both of them call their tools, and
+/// calls once more. `right` waits for `gate` in its call.
+fn side_by_side(
+    steering: &Steering,
+    gate: &Arc<tokio::sync::Semaphore>,
+    [left, right]: [ScriptedModel; 2],
+) -> [Plain; 2] {
+    let focus = Instruction::new("Focus on the tests.").with_id("7");
+    let left = mechanic_with(steering, focus, |builder| builder.model(left));
+    let gate = gate.clone();
+    let schema = serde_json::json!({"type": "object"});
+    let check = FnTool::new("check", "Checks.", Effects::Reads, schema, move |_, _| {
+        let gate = gate.clone();
+        async move {
+            gate.acquire().await.unwrap().forget();
+            Ok::<_, std::io::Error>("checked")
+        }
+    });
+    let right = AgentBuilder::new("checker").tool(check).model(right);
+    [left, right.build()]
+}
+
+fn checks() -> Script {
+    Script::call("check", "{}")
+}
+
+#[tokio::test]
+async fn all_parts_at_work_are_told_each_once() {
+    let (steering, journal) = (Steering::new(), MemoryJournal::new());
+    let gate = Arc::new(tokio::sync::Semaphore::new(0));
+    let (left_model, left) = ScriptedModel::new([builds(), Script::text("built")]);
+    let (right_model, right) = ScriptedModel::new([checks(), checks(), Script::text("checked")]);
+    let parts = side_by_side(&steering, &gate, [left_model, right_model]);
+    let (model, last) = ScriptedModel::new([Script::text("done")]);
+    let closer = AgentBuilder::<String, String>::new("closer").model(model);
+    let whole = Agent::map(parts, |both: [String; 2]| both.join(", ")).then(closer.build());
+    let open = gate.clone();
+    let run = whole.run("Mend it.").steering(&steering);
+    let run = run.on_event(move |event| {
+        // The left one has ended when the right one goes on.
+        if let EventKind::AgentEnded { .. } = event.kind
+            && &*event.agent == "mechanic"
+        {
+            open.add_permits(10);
+        }
+    });
+    assert_eq!(run.journal(journal.clone()).await.unwrap(), "done");
+    assert_eq!(of_user(&left, 1), told_focus());
+    assert_eq!(of_user(&right, 1), told_focus());
+    assert_eq!(of_user(&right, 2), told_focus(), "once");
+    // A part that begins later has what was made of it.
+    assert_eq!(of_user(&last, 0), ["built, checked"]);
+
+    let recorded = Recorded::of(journal.entries()).unwrap();
+    let unused = || ScriptedModel::new([]).0;
+    let parts = side_by_side(&Steering::new(), &gate, [unused(), unused()]);
+    let model = unused();
+    let closer = AgentBuilder::<String, String>::new("closer").model(model);
+    let whole = Agent::map(parts, |both: [String; 2]| both.join(", ")).then(closer.build());
+    whole.run("Mend it.").replay(&recorded).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_parts_that_were_not_told_yet_are_told_in_the_next_process() {
+    let (steering, journal) = (Steering::new(), MemoryJournal::new());
+    let gate = Arc::new(tokio::sync::Semaphore::new(0));
+    let mut asked = 0;
+    let (left_model, left) = ScriptedModel::from_async_fn(move |_| {
+        asked += 1;
+        let is_first = asked == 1;
+        async move {
+            if !is_first {
+                std::future::pending::<()>().await;
+            }
+            builds()
+        }
+    });
+    let (right_model, right) = ScriptedModel::new([checks()]);
+    let parts = side_by_side(&steering, &gate, [left_model, right_model]);
+    let run = parts.run("Mend it.").steering(&steering);
+    let cut = tokio::time::timeout(Duration::from_millis(300), run.journal(journal.clone()));
+    assert!(cut.await.is_err(), "the left one waits for its model");
+    assert_eq!(of_user(&left, 1), told_focus());
+    assert_eq!(right.requests().len(), 1, "the right one is not told yet");
+
+    // The next process reads all instructions again, as a worker does.
+    let steering = Steering::new();
+    steering.say(Instruction::new("Focus on the tests.").with_id("7"));
+    gate.add_permits(10);
+    let (left_model, left) = ScriptedModel::new([Script::text("built")]);
+    let (right_model, right) = ScriptedModel::new([Script::text("checked")]);
+    let parts = side_by_side(&steering, &gate, [left_model, right_model]);
+    let run = parts.run("Mend it.").steering(&steering);
+    let answers = run.journal(journal).await.unwrap();
+    assert_eq!(answers, ["built", "checked"]);
+    assert_eq!(of_user(&left, 0), told_focus(), "once");
+    assert_eq!(of_user(&right, 0), told_focus());
+}
+
+#[tokio::test]
+async fn an_agent_that_code_runs_is_not_told_what_is_said_to_the_run() {
+    let steering = Steering::new();
+    let (model, handle) = ScriptedModel::new([builds(), Script::text("built")]);
+    let focus = "Focus on the tests.".into();
+    let mechanic = mechanic_with(&steering, focus, |builder| builder.model(model));
+    let mechanic = Arc::new(mechanic);
+    let body = move |task: String| {
+        let mechanic = mechanic.clone();
+        async move { mechanic.run(task).await }
+    };
+    let chief = AgentBuilder::<String, String>::new("chief");
+    let chief = chief.skill(Skill::native("mend", "Mends.", body)).build();
+    let run = chief.run("Mend it.").steering(&steering);
+    assert_eq!(run.await.unwrap(), "built");
+    assert_eq!(of_user(&handle, 1), ["Mend it."]);
+    assert_eq!(steering.left_over().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

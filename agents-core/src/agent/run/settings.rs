@@ -177,8 +177,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the handle with which people steer the run while it goes on: with instructions to the agent, and with
-    /// pauses. The delegates of the agent pause with it. A [run of its own](Run) that goes on within a tool does not
+    /// Sets the handle with which people steer the run while it goes on: with instructions to the agents at work, and
+    /// with pauses. The delegates of the agent pause with it. A [run of its own](Run) that goes on within a tool does not
     /// pause, and goes on to its end.
     ///
     /// See [`Steering`] for an example.

@@ -31,8 +31,8 @@ pub(super) struct Outside {
     pub(super) dropped: BTreeMap<String, Timestamp>,
     /// Calls in the background whose results agents were told, in the order in which they were told.
     pub(super) told: Vec<Told>,
-    /// Instructions of people to the agent that was run, each with the turn before which that agent was told it.
-    pub(super) instructions: Vec<(u32, Instruction)>,
+    /// Instructions of people, in the order in which agents were told them.
+    pub(super) instructions: Vec<Instructed>,
     /// Number of the last fact of the recording.
     pub(super) last: u64,
 }
@@ -97,6 +97,15 @@ pub(super) struct Told {
     pub(super) turn: u32,
 }
 
+/// Instruction of a person that an agent was told.
+pub(super) struct Instructed {
+    /// Path of the agent.
+    pub(super) agent: String,
+    /// Number of the agent's turn before which the agent was told.
+    pub(super) turn: u32,
+    pub(super) instruction: Instruction,
+}
+
 /// Recorded question to an approver.
 pub(super) struct Question {
     pub(super) call: Doing,
@@ -121,10 +130,13 @@ impl Outside {
                 .take(state.places.len())
                 .for_each(|place| self.gave_no_reply(state, (raw.run, place))),
             Fact::Unanswered { .. } => self.gave_no_reply(state, (raw.run, place)),
-            Fact::Instructed(instruction) if state.place(place).depth == 0 => {
+            Fact::Instructed(instruction) => {
                 let frame = state.place(place).frame.as_ref();
-                let turn = frame.map_or(0, |frame| frame.turns) + 1;
-                self.instructions.push((turn, instruction.clone()));
+                self.instructions.push(Instructed {
+                    agent: agent(),
+                    turn: frame.map_or(0, |frame| frame.turns) + 1,
+                    instruction: instruction.clone(),
+                });
             }
             Fact::Settled { seq } => {
                 let path = call_path(&agent(), *seq);

@@ -45,8 +45,7 @@ struct Used {
     questions: BTreeSet<usize>,
     plans: BTreeSet<usize>,
     told: BTreeSet<usize>,
-    /// Number of instructions that were given again.
-    instructions: usize,
+    instructions: BTreeSet<usize>,
 }
 
 /// Recorded execution that is given again.
@@ -127,14 +126,14 @@ impl Replay {
         told.any(|told| told.agent == agent && told.turn <= turn && open.contains(&told.path))
     }
 
-    /// Returns the instructions that the agent that was run was told before this turn, and has not been told again.
-    pub(crate) fn instructions(&self, turn: u32) -> Vec<Instruction> {
+    /// Returns the instructions that the agent at this path was told before this turn, and has not been told again.
+    pub(crate) fn instructions(&self, agent: &str, turn: u32) -> Vec<Instruction> {
         let mut used = self.used();
-        let left = self.outside.instructions[used.instructions..].iter();
-        let due = left.take_while(|(before, _)| *before <= turn);
-        let due: Vec<_> = due.map(|(_, instruction)| instruction.clone()).collect();
-        used.instructions += due.len();
-        due
+        let all = self.outside.instructions.iter().enumerate();
+        let due = all.filter(|(_, told)| told.agent == agent && told.turn <= turn);
+        due.filter(|(index, _)| used.instructions.insert(*index))
+            .map(|(_, told)| told.instruction.clone())
+            .collect()
     }
 
     /// Returns the recorded execution of this call. The error says what differs; the run ends with it.
