@@ -156,6 +156,7 @@ async fn ask(
         });
     }
     loop {
+        engine::paused(cx).await;
         match cx.node.frame(|frame| frame.next(&tries)) {
             Next::Chat { turn, must_fit } => {
                 let settings = &cx.root.settings;

@@ -167,7 +167,7 @@ fn judge(definition: &AgentDefinition<'_>, cx: &RunContext, fits: bool) {
 }
 
 /// Waits while a person has paused the run, or the run is about to be put down. The agent's time stands still meanwhile.
-async fn paused(cx: &RunContext) {
+pub(crate) async fn paused(cx: &RunContext) {
     cx.until_put_down().await;
     if let Some(steering) = cx
         .root

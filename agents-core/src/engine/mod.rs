@@ -34,6 +34,6 @@ mod rules;
 mod shorten;
 mod wording;
 
-pub(crate) use drive::{Driven, drive, is_part};
+pub(crate) use drive::{Driven, drive, is_part, paused};
 pub(crate) use model::turn_of;
 pub(crate) use parallel::calls;

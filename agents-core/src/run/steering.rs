@@ -19,8 +19,8 @@ use tokio::sync::watch;
 /// [left over](Steering::left_over).
 ///
 /// A pause lets what is under way end: the request to a model, or the calls of one reply. No agent that a model drives
-/// begins anything else until somebody resumes the run, delegates included. Code, the choice of a skill and a [run of
-/// its own](crate::agent::Run) within the run are not held up. A pause uses up no time of the budget.
+/// begins anything else until somebody resumes the run, delegates included. Code and a [run of its
+/// own](crate::agent::Run) within the run are not held up. A pause uses up no time of the budget.
 ///
 /// A durable run needs no handle: its steering is in the store, so that any process may steer it.
 ///

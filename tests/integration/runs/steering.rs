@@ -16,6 +16,7 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
+use tokio_util::sync::CancellationToken;
 
 /// Returns an agent with a tool that says this to it while it is called.
 fn mechanic(steering: &Steering, instruction: Instruction) -> Plain {
@@ -360,6 +361,38 @@ async fn a_paused_run_begins_nothing_until_it_is_resumed() {
     };
     let (answer, ()) = tokio::join!(run.into_future(), people);
     assert_eq!(answer.unwrap(), "done");
+}
+
+/// The choice of a skill is a turn of the agent.
+#[tokio::test(start_paused = true)]
+async fn a_paused_run_does_not_have_its_model_choose_a_skill() {
+    let clerk: Plain = AgentBuilder::new("clerk")
+        .skill(Skill::model("add", "Adds."))
+        .skill(Skill::model("subtract", "Subtracts."))
+        .budget(agents::Budget::new().time(Duration::from_secs(60)))
+        .build();
+    let scripts = || [Script::text("add"), Script::text("done")];
+    let steering = Steering::new();
+    steering.pause();
+    let (model, handle) = ScriptedModel::new(scripts());
+    let run = clerk.run("1 + 1").model(model).steering(&steering);
+    let people = async {
+        // Longer than the agent may take: a pause is no time of the agent.
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        assert!(handle.requests().is_empty());
+        steering.resume();
+    };
+    let (answer, ()) = tokio::join!(run.into_future(), people);
+    assert_eq!(answer.unwrap(), "done");
+
+    // A worker that is to put the run down waits for no turn.
+    let (model, handle) = ScriptedModel::new(scripts());
+    let put_down = CancellationToken::new();
+    put_down.cancel();
+    let run = clerk.run("1 + 1").model(model).no_effects_after(put_down);
+    let waited = tokio::time::timeout(Duration::from_secs(3600), run.into_future());
+    assert!(waited.await.is_err());
+    assert!(handle.requests().is_empty());
 }
 
 /// Books a table.
