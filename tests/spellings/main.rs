@@ -25,6 +25,11 @@ pub mod one_spelling_of_budgets;
 pub mod organisation;
 pub mod undo;
 
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
 #[test]
 fn arms_to_come_runs() {
     arms_to_come::main();
@@ -78,4 +83,74 @@ fn organisation_runs() {
 #[test]
 fn undo_runs() {
     undo::main();
+}
+
+/// Formats code with rustfmt; returns `None` if there is no rustfmt.
+fn formatted(code: &str) -> Option<String> {
+    let version = Command::new("rustfmt").arg("--version").output().ok()?;
+    version.status.success().then_some(())?;
+    let mut rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it has told its version");
+    let mut stdin = rustfmt.stdin.take().expect("it is piped");
+    stdin.write_all(code.as_bytes()).expect("it is read");
+    drop(stdin);
+    let output = rustfmt.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "rustfmt cannot read the code");
+    Some(String::from_utf8(output.stdout).expect("code is UTF-8"))
+}
+
+#[test]
+fn rustfmt_formats_all_but_the_block_of_a_tool() {
+    let written = "\
+tool! {
+  /// Reads.
+   #[tool(reads)] async fn read( )->u32 { 3 }
+}
+on_error!(Read, match error { invalid_args(_, _)=>fix(agent=JsonFixer,retries=2),
+execution_error(_) => retry(max_attempts=3), });
+/// You read.
+#[agent] async   fn reader(  page: u32 )->String;
+#[agent(prompt=\"You lead.\")]
+impl Lead { fn lead(&self,page: u32)->u32{page}
+on_escalation!(match escalation.severity { Low|Medium=>inherit(), High | Critical => throw(\"no\") });
+}
+fn team() { let _ = structure!(Lead.delegates( Reader.grants([Read]) )); }
+";
+    let Some(code) = formatted(written) else {
+        return eprintln!("skipped: there is no rustfmt");
+    };
+    // A block in braces stays as it was written.
+    let (block, _) = written.split_once("on_error!").unwrap();
+    let expected = format!(
+        "{block}\
+on_error!(
+    Read,
+    match error {{
+        invalid_args(_, _) => fix(agent = JsonFixer, retries = 2),
+        execution_error(_) => retry(max_attempts = 3),
+    }}
+);
+/// You read.
+#[agent]
+async fn reader(page: u32) -> String;
+#[agent(prompt = \"You lead.\")]
+impl Lead {{
+    fn lead(&self, page: u32) -> u32 {{
+        page
+    }}
+    on_escalation!(match escalation.severity {{
+        Low | Medium => inherit(),
+        High | Critical => throw(\"no\"),
+    }});
+}}
+fn team() {{
+    let _ = structure!(Lead.delegates(Reader.grants([Read])));
+}}
+"
+    );
+    assert_eq!(code, expected);
 }
