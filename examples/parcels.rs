@@ -1,4 +1,4 @@
-//! The program of the front page: a tool that says what to do about its own failures, and a team.
+//! The second program of the front page: a tool that says what to do about its own failures, and a team.
 //!
 //! `cargo run --example parcels`
 
@@ -22,11 +22,16 @@ tool! {
     }
 
     on_error {
+        // No JSON was found in the call: ask another agent for it, at most twice.
         invalid_args(_, _) => fix(agent = JsonFixer, retries = 2),
+        // The function returned an error.
         execution_error(Returned(e)) => match e.kind() {
+            // Hand it to the agents above.
             ErrorKind::NotFound => escalate("nobody knows this parcel", severity = Medium),
+            // Try again, after random waits whose bound doubles.
             _ => retry(max_attempts = 3, backoff = exponential()),
         },
+        // The function took too long, or panicked.
         execution_error(TimedOut(_) | Panicked(_)) => escalate("tracking is down", severity = High),
     }
 }
@@ -35,34 +40,39 @@ tool! {
 #[agent(budget(max_turns = 1))]
 async fn json_fixer(request: Repair) -> String;
 
-/// You count how many of these parcels are delivered.
-#[agent(tools = [Track])]
-async fn tracker(parcels: Vec<u32>) -> u32;
+struct Tracker;
 
-struct Desk;
-
-#[agent(prompt = "You answer customers. Your tracker knows their parcels.")]
-impl Desk {
-    /// Answers a letter.
-    async fn answer(&self, letter: String) -> String;
+#[agent(prompt = "You find a parcel.", tools = [Track])]
+impl Tracker {
+    /// Says where a parcel is.
+    async fn find(&self, parcel: u32) -> String;
 
     on_escalation!(match escalation.severity {
-        Low | Medium => return_partial_result(format!("We look into it: {}.", escalation.reason)),
+        // The tracker ends with this text.
+        Low | Medium => return_partial_result(format!("No answer: {}.", escalation.reason)),
+        // Pass it on to the agents above.
         High | Critical => inherit(),
     });
 }
+
+/// You answer customers. Your tracker finds parcels.
+#[agent]
+async fn desk(letter: String) -> String;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let team = structure!(Desk.delegates(Tracker.grants([Track])));
     print!("{}", team.render());
 
-    // A script plays all models, with the mistakes of small ones. `ollama("qwen3:4b")` is a real one.
+    // A script plays all models, with the mistakes of small ones.
     let (model, _) = ScriptedModel::new([
-        Script::call("tracker", r#"{"parcels": [17, 18]}"#),
+        Script::call("tracker", r#"{"parcel": 17}"#),
         Script::call("track", r#"{"parcel": "17",}"#),
+        Script::text("It was delivered."), // from the tracker
+        Script::call("tracker", r#"{"parcel": 18}"#),
         Script::call("track", "parcel eighteen"),
         Script::text(r#"{"parcel": 18}"#), // from the repair agent
+        Script::text("Parcel 17 was delivered. Nobody knows parcel 18: please check its number."),
     ]);
     let run = team.run("Where are my parcels 17 and 18?").model(model);
     println!("= {}", run.on_event(print_line).await?);

@@ -153,21 +153,36 @@ fn locked(name: &str) -> String {
 }
 
 #[test]
-fn the_front_page_names_all_that_its_program_needs() {
+fn the_front_page_names_all_that_its_programs_need() {
     let page = read("README.md");
+    let payment = read("book/src/a-payment-that-waits.md");
     let mut package = Package::new("front_page");
-    let mut program = String::new();
+    let (mut first, mut second) = (String::new(), String::new());
     for (kind, block) in blocks(&page) {
-        if kind.starts_with("rust") {
+        match kind {
+            "rust,no_run" => first = format!("{block}\n"),
             // One program, in parts.
-            program += &format!("{block}\n\n");
-        } else if kind == "console" {
-            let added = commands(block).filter_map(|command| command.strip_prefix("cargo add "));
-            added.for_each(|arguments| package.add(arguments));
+            "rust,ignore" => second += &format!("{block}\n\n"),
+            "console" => {
+                for command in commands(block) {
+                    match command.strip_prefix("cargo add ") {
+                        // No program of the page needs it. The chapter that does is followed below.
+                        Some(arguments) if arguments.starts_with("agents-runtime ") => {
+                            assert!(payment.contains(&format!("\n$ {command}\n")), "{command}");
+                        }
+                        Some(arguments) => package.add(arguments),
+                        None => {}
+                    }
+                }
+            }
+            _ => {}
         }
     }
     assert!(package.added.contains_key("agents"), "what is to be added?");
-    package.write("src/main.rs", &program);
+    assert!(!first.is_empty() && !second.is_empty(), "two programs");
+    fs::create_dir_all(package.folder.join("src/bin")).unwrap();
+    package.write("src/main.rs", &first);
+    package.write("src/bin/second.rs", &second);
     // With these profiles, cargo reuses the builds of `tests/features.rs`.
     let workspace = read("Cargo.toml");
     let (_, profiles) = workspace.split_once("\n[profile.dev]\n").unwrap();

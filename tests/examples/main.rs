@@ -5,6 +5,7 @@
 
 mod built;
 
+use serde_json::Value;
 use std::{
     env::consts::EXE_SUFFIX,
     fs,
@@ -73,12 +74,24 @@ fn parcels() {
         &[
             "└─ tracker: track",
             "… track again in",
+            r#"✓ tracker {"parcel": 17} → "It was delivered.""#,
             "? json_fixer is asked to repair track, try 1",
             "~ track repaired: `json_fixer` gave the arguments anew for 15 tokens",
-            "^ `desk` ends with a partial result",
-            "= We look into it: nobody knows this parcel.",
+            "^ `tracker` ends with a partial result",
+            r#"✓ tracker {"parcel": 18} → "No answer: nobody knows this parcel.""#,
+            // What the first call has found is in the answer.
+            "= Parcel 17 was delivered. Nobody knows parcel 18: please check its number.",
         ],
     );
+}
+
+/// The example asks an Ollama, whose part this test plays.
+#[test]
+fn first_agent() {
+    let call = serde_json::json!({ "name": "copies", "arguments": { "title": "Emma" } });
+    let call = serde_json::json!({ "content": "", "tool_calls": [{ "function": call }] });
+    let answer = serde_json::json!({ "content": "true" });
+    assert_eq!(output("first_agent", &[], &serve([call, answer])), "true\n");
 }
 
 #[test]
@@ -320,10 +333,17 @@ fn quickstart() {
 
 /// Starts a server that answers chat requests with these texts, as Ollama does; returns its address.
 fn server(answers: &'static [&'static str]) -> String {
+    let message = |answer: &&str| serde_json::json!({ "content": answer });
+    serve(answers.iter().map(message).collect::<Vec<_>>())
+}
+
+/// Starts a server that answers chat requests with these messages, as Ollama does; returns its address.
+fn serve(messages: impl IntoIterator<Item = Value, IntoIter: Send> + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
-        for answer in answers {
+        for mut message in messages {
+            message["role"] = "assistant".into();
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = BufReader::new(stream.try_clone().unwrap());
             let (mut line, mut length) = (String::new(), 0);
@@ -334,7 +354,6 @@ fn server(answers: &'static [&'static str]) -> String {
                 line.clear();
             }
             request.read_exact(&mut vec![0; length]).unwrap();
-            let message = serde_json::json!({ "role": "assistant", "content": answer });
             let body = serde_json::json!({ "message": message, "done": true }).to_string();
             write!(
                 stream,
@@ -734,18 +753,24 @@ fn branch() {
     );
 }
 
-/// The front page has the program in parts.
+/// The front page has the first program as a whole, and the second in parts.
 #[test]
-fn the_front_page_shows_its_program() {
+fn the_front_page_shows_its_programs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let code = fs::read_to_string(root.join("examples/parcels.rs")).unwrap();
-    let (about, code) = code.split_once("\n\n").unwrap();
-    assert!(about.lines().all(|line| line.starts_with("//!")), "{about}");
     let page = fs::read_to_string(root.join("README.md")).unwrap();
-    let parts = page.split("\n```rust,ignore\n").skip(1);
-    let parts = parts.map(|part| part.split("\n```\n").next().unwrap());
-    let parts: Vec<_> = parts.collect();
-    assert_eq!(parts.join("\n\n"), code.trim_end());
+    for (example, head, number) in [
+        ("first_agent", "\n```rust,no_run\n", 1),
+        ("parcels", "\n```rust,ignore\n", 3),
+    ] {
+        let code = fs::read_to_string(root.join(format!("examples/{example}.rs"))).unwrap();
+        let (about, code) = code.split_once("\n\n").unwrap();
+        assert!(about.lines().all(|line| line.starts_with("//!")), "{about}");
+        let parts = page.split(head).skip(1);
+        let parts = parts.map(|part| part.split("\n```\n").next().unwrap());
+        let parts: Vec<_> = parts.collect();
+        assert_eq!(parts.len(), number, "{example}");
+        assert_eq!(parts.join("\n\n"), code.trim_end());
+    }
 }
 
 /// The picture on the front page shows the example's current output; `scripts/picture` redraws it.
