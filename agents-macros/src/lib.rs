@@ -25,7 +25,7 @@
 //!
 //! ```text
 //! messages diag keys names  texts of diagnostics; their collection; the words of the language; names of types
-//! syntax paths              the user's tokens; spans, and paths to the runtime
+//! walk syntax paths         walks over the user's code; its tokens; spans, and paths to the runtime
 //! ast                       the code as written
 //! suggest                   the code as probably meant, where a mistake is typical
 //! parse                     tokens to ast
@@ -51,6 +51,7 @@ mod suggest;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 use check::Of;
 use diag::Errors;

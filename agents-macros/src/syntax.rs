@@ -3,13 +3,14 @@
 use crate::{
     keys::{CONTEXTS, is_verb},
     names::plain,
+    walk::{self, Look, Part},
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
     Attribute, Expr, ExprCall, FnArg, GenericArgument, Ident, Macro, Meta, Pat, PatType, Path,
     PathArguments, ReceiverKind, Signature, Token, Type, TypeReference, ext::IdentExt,
-    parse::Parser, punctuated::Punctuated, visit::Visit,
+    parse::Parser, punctuated::Punctuated,
 };
 
 /// Returns tokens as a person would write them: `Vec<String>` and not `Vec < String >`.
@@ -158,40 +159,28 @@ pub(crate) fn argument(ty: &Type, n: usize) -> Option<&Type> {
 
 /// Tells whether `impl Trait` or `_` stands in a type, so that it cannot be named elsewhere.
 pub(crate) fn is_opaque(ty: &Type) -> bool {
-    struct Finder(bool);
-    impl<'ast> Visit<'ast> for Finder {
-        fn visit_type_impl_trait(&mut self, _: &'ast syn::TypeImplTrait) {
-            self.0 = true;
-        }
-
-        fn visit_type_infer(&mut self, _: &'ast syn::TypeInfer) {
-            self.0 = true;
-        }
-    }
-    let mut finder = Finder(false);
-    finder.visit_type(ty);
-    finder.0
+    let mut is_opaque = false;
+    walk::read_type(ty, &mut |part| {
+        is_opaque |= matches!(part, Part::Type(Type::ImplTrait(_) | Type::Infer(_)));
+        !is_opaque
+    });
+    is_opaque
 }
 
 /// Returns the first reference in a type; `None` if the type has none. References in the parameters of `fn(..)` and
 /// `Fn(..)` do not count, nor do lifetimes such as `Cow<'a, str>` has.
 pub(crate) fn borrow_in(ty: &Type) -> Option<TypeReference> {
-    struct Finder(Option<TypeReference>);
-    impl<'ast> Visit<'ast> for Finder {
-        fn visit_type_reference(&mut self, ty: &'ast TypeReference) {
-            self.0.get_or_insert_with(|| ty.clone());
+    let mut first = None;
+    walk::read_type(ty, &mut |part| match part {
+        Part::Type(Type::Reference(reference)) => {
+            first.get_or_insert_with(|| reference.clone());
+            false
         }
         // The parameters of `fn(&str)` borrow nothing.
-        fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
-        fn visit_parenthesized_generic_arguments(
-            &mut self,
-            _: &'ast syn::ParenthesizedGenericArguments,
-        ) {
-        }
-    }
-    let mut finder = Finder(None);
-    finder.visit_type(ty);
-    finder.0
+        Part::Type(Type::FnPtr(_)) | Part::Signature => false,
+        _ => true,
+    });
+    first
 }
 
 /// Tells whether a reference is a `&'static T`.
@@ -293,15 +282,17 @@ pub(crate) fn has_key(attrs: &[Attribute], key: &str) -> bool {
         .any(|attribute| matches!(&attribute.meta, Meta::List(list) if has(list)))
 }
 
-/// Visits the arguments of a macro such as `dbg!`, since a verb in them means what it means elsewhere.
+/// Walks over the arguments of a macro such as `dbg!`, since a verb in them means what it means elsewhere.
 ///
 /// A macro without a verb in it stays as it is, and so does a macro whose tokens are no list of expressions.
-pub(crate) fn handed_to(called: &mut Macro, visit: impl FnMut(&mut Expr)) {
+pub(crate) fn handed_to(called: &mut Macro, look: &mut dyn Look) {
     let list = Punctuated::<Expr, Token![,]>::parse_terminated;
     if names_a_verb(called.tokens.clone())
         && let Ok(mut list) = list.parse2(called.tokens.clone())
     {
-        list.iter_mut().for_each(visit);
+        for argument in &mut list {
+            walk::rewrite(argument, look);
+        }
         called.tokens = list.into_token_stream();
     }
 }

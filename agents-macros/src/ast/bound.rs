@@ -1,44 +1,54 @@
 //! Names that mean something inside of one arm only.
 
+use crate::walk::{self, Part};
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{
-    Expr, ExprPath, Ident, Macro, PatIdent,
-    visit::{self, Visit},
-};
+use syn::{Expr, Ident, Pat};
 
 /// Returns all names that an arm of `on_error` binds: in its patterns, in its guard, and inside of its body.
 pub(crate) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
-    let mut bound = Bound(in_patterns(arm));
+    let mut names = in_patterns(arm);
+    let mut look = |part: Part<'_>| binding(part, &mut names);
     if let Some((_, guard)) = &arm.guard {
-        bound.visit_expr(guard);
+        walk::read_expr(guard, &mut look);
     }
-    bound.visit_expr(&arm.body);
-    bound.0
+    walk::read_expr(&arm.body, &mut look);
+    names
 }
 
 /// Returns the names that an arm binds in its patterns, for all of its body.
 pub(crate) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
-    let mut bound = Bound(Vec::new());
+    let mut names = Vec::new();
     for pattern in &arm.patterns {
-        bound.visit_pat(pattern);
+        walk::read_pat(pattern, &mut |part| binding(part, &mut names));
     }
-    bound.0
+    names
+}
+
+/// Collects the name that a pattern binds. Names are looked for in every part: returns `true`.
+fn binding(part: Part<'_>, names: &mut Vec<Ident>) -> bool {
+    if let Part::Pat(Pat::Ident(pattern)) = part {
+        names.push(pattern.ident.clone());
+    }
+    true
 }
 
 /// Returns the first name in an expression that is `cx` or one of `names`; `None` if there is no such name.
 pub(crate) fn mention(expr: &Expr, names: &[Ident]) -> Option<Ident> {
     let mut mention = Mention { names, found: None };
-    mention.visit_expr(expr);
+    walk::read_expr(expr, &mut |part| match part {
+        Part::Expr(Expr::Path(path)) | Part::Pat(Pat::Path(path)) => {
+            if let Some(name) = path.path.get_ident() {
+                mention.look(name);
+            }
+            false
+        }
+        Part::Macro(call) => {
+            mention.look_through(call.tokens.clone());
+            false
+        }
+        _ => true,
+    });
     mention.found
-}
-
-struct Bound(Vec<Ident>);
-
-impl<'ast> Visit<'ast> for Bound {
-    fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
-        self.0.push(pattern.ident.clone());
-        visit::visit_pat_ident(self, pattern);
-    }
 }
 
 struct Mention<'a> {
@@ -62,17 +72,5 @@ impl Mention<'_> {
                 _ => {}
             }
         }
-    }
-}
-
-impl<'ast> Visit<'ast> for Mention<'_> {
-    fn visit_expr_path(&mut self, path: &'ast ExprPath) {
-        if let Some(name) = path.path.get_ident() {
-            self.look(name);
-        }
-    }
-
-    fn visit_macro(&mut self, call: &'ast Macro) {
-        self.look_through(call.tokens.clone());
     }
 }

@@ -1,21 +1,19 @@
 //! Patterns of an `execution_error`, which take a `Failure` apart.
 
-use syn::{
-    Ident, Pat, PatTupleStruct, Path,
-    visit::{self, Visit},
-};
+use crate::walk::{self, Part};
+use syn::{Ident, Pat, Path};
 
 /// Collects the name of each `Returned(e)` in a pattern, to check it against the tool's error type.
-pub(crate) struct Returned(pub(crate) Vec<Ident>);
-
-impl<'ast> Visit<'ast> for Returned {
-    fn visit_pat_tuple_struct(&mut self, pattern: &'ast PatTupleStruct) {
-        if is_returned(&pattern.path) {
-            let last = pattern.path.segments.last();
-            self.0.extend(last.map(|last| last.ident.clone()));
+pub(crate) fn returned(pattern: &Pat, names: &mut Vec<Ident>) {
+    walk::read_pat(pattern, &mut |part| {
+        if let Part::Pat(Pat::TupleStruct(variant)) = part
+            && is_returned(&variant.path)
+        {
+            let last = variant.path.segments.last();
+            names.extend(last.map(|last| last.ident.clone()));
         }
-        visit::visit_pat_tuple_struct(self, pattern);
-    }
+        true
+    });
 }
 
 /// Tells whether a path ends with `Returned`, such as `Failure::Returned`.

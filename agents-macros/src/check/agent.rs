@@ -18,12 +18,10 @@ use crate::{
         attribute_name, is_context, is_lint_level, last_name, takes_self_by_reference, type_ident,
         typed, written,
     },
+    walk::{self, Part},
 };
 use quote::ToTokens;
-use syn::{
-    Attribute, Expr, ExprField, Ident, Meta, Path, ReturnType, Signature,
-    visit::{self, Visit},
-};
+use syn::{Attribute, Expr, ExprField, Ident, Meta, Path, ReturnType, Signature};
 
 /// Checks the parts of an agent that is a function, each by itself. A part that is reported is left out.
 pub(crate) fn function_as_written(agent: &mut ast::Agent<Function>, errors: &Errors) {
@@ -83,12 +81,11 @@ pub(crate) fn skills_as_written(agent: &mut ast::Agent<Impl>, errors: &Errors) {
 /// `tools = [Look { pool: self.pool.clone() }]`.
 fn fields(entries: &mut Vec<Entry>, errors: &Errors) {
     let mut keeps = |value: &Expr| {
-        let mut own = OwnField(None);
-        own.visit_expr(value);
-        if let Some(field) = &own.0 {
+        let own = own_field(value);
+        if let Some(field) = &own {
             errors.at(field, messages::field_of_a_function(written(field)));
         }
-        own.0.is_none()
+        own.is_none()
     };
     entries.retain_mut(|entry| match &mut entry.value {
         Value::Nothing => true,
@@ -107,16 +104,18 @@ fn fields(entries: &mut Vec<Entry>, errors: &Errors) {
     });
 }
 
-/// Visitor that finds the first field of `self` in an expression.
-struct OwnField(Option<ExprField>);
-
-impl<'ast> Visit<'ast> for OwnField {
-    fn visit_expr_field(&mut self, field: &'ast ExprField) {
-        if matches!(&*field.base, Expr::Path(base) if base.path.is_ident("self")) {
-            self.0.get_or_insert_with(|| field.clone());
+/// Returns the first field of `self` in an expression.
+fn own_field(expr: &Expr) -> Option<ExprField> {
+    let mut own = None;
+    walk::read_expr(expr, &mut |part| {
+        if let Part::Expr(Expr::Field(field)) = part
+            && matches!(&*field.base, Expr::Path(base) if base.path.is_ident("self"))
+        {
+            own.get_or_insert_with(|| field.clone());
         }
-        visit::visit_expr_field(self, field);
-    }
+        true
+    });
+    own
 }
 
 /// Checks the mark and the signature of a skill: `#[skill(tools = [ReadFile, "github_*"])] async fn

@@ -9,14 +9,12 @@ use crate::{
     messages,
     model::Branch,
     paths::here,
+    syntax::is_capitalised,
+    walk::{self, Part},
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{
-    Expr, Pat, PatIdent, parse_quote_spanned,
-    spanned::Spanned,
-    visit::{self, Visit},
-};
+use syn::{Expr, Pat, parse_quote_spanned, spanned::Spanned};
 
 /// The largest number of agents that one `branch!` can name, which is that of the largest tuple.
 const MOST: usize = 12;
@@ -65,19 +63,16 @@ fn hands_on(body: &mut Expr, bound: &[String], errors: &Errors) {
 
 /// Returns the names that a pattern binds. A capitalised name is a variant.
 fn bound(pattern: &Pat) -> Vec<String> {
-    struct Names(Vec<String>);
-    impl Visit<'_> for Names {
-        fn visit_pat_ident(&mut self, binding: &PatIdent) {
-            let name = binding.ident.to_string();
-            if !name.starts_with(char::is_uppercase) {
-                self.0.push(name);
-            }
-            visit::visit_pat_ident(self, binding);
+    let mut names = Vec::new();
+    walk::read_pat(pattern, &mut |part| {
+        if let Part::Pat(Pat::Ident(binding)) = part
+            && !is_capitalised(&binding.ident)
+        {
+            names.push(binding.ident.to_string());
         }
-    }
-    let mut names = Names(Vec::new());
-    names.visit_pat(pattern);
-    names.0
+        true
+    });
+    names
 }
 
 fn mentions(tokens: TokenStream, name: &str) -> bool {

@@ -12,16 +12,12 @@ use crate::{
     names::{plain, type_name},
     suggest::{self, any_error, failure, nearest, verbs},
     syntax::{function, handed_to, pair},
+    walk::{self, Look, Part},
 };
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::borrow::Cow;
-use syn::{
-    Expr, ExprCall, ExprLit, Ident, Lit, parse_quote_spanned,
-    spanned::Spanned,
-    visit::{self, Visit},
-    visit_mut::{self, VisitMut},
-};
+use syn::{Expr, ExprCall, ExprLit, Ident, Item, Lit, parse_quote_spanned, spanned::Spanned};
 
 /// The owner of a block of arms: one tool, or an agent with its tools.
 #[derive(Clone, Copy)]
@@ -68,7 +64,7 @@ fn meant(written: &Arm, of: Of<'_>, errors: &Errors) -> Option<Arm> {
     };
     verbs::keep_decision(&mut arm.body, errors);
     verbs::say_what_text_is(&mut arm.body, false, errors);
-    verbs.visit_expr_mut(&mut arm.body);
+    walk::rewrite(&mut arm.body, &mut verbs);
     if verbs.waits {
         // What it binds counts as used: that it waits is one mistake.
         let bound = bound::in_patterns(&written);
@@ -79,7 +75,7 @@ fn meant(written: &Arm, of: Of<'_>, errors: &Errors) -> Option<Arm> {
         }};
     }
     if let Some((_, guard)) = &mut arm.guard {
-        verbs.visit_expr_mut(guard);
+        walk::rewrite(guard, &mut verbs);
     }
     if is_execution {
         failure::mend(&written, &mut arm.patterns, errors);
@@ -101,31 +97,35 @@ struct Verbs<'a> {
     errors: &'a Errors,
 }
 
-impl VisitMut for Verbs<'_> {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        verbs::mend(expr, self.errors);
-        let is_inner = matches!(expr, Expr::Closure(_) | Expr::Async(_));
-        self.inner += usize::from(is_inner);
-        visit_mut::visit_expr_mut(self, expr);
-        self.inner -= usize::from(is_inner);
-        match expr {
-            Expr::Call(call) => self.call(call),
-            Expr::Await(wait) if self.inner == 0 => {
+impl Look for Verbs<'_> {
+    fn enter(&mut self, part: Part<'_>) -> bool {
+        match part {
+            Part::Expr(expr) => {
+                verbs::mend(expr, self.errors);
+                self.inner += usize::from(matches!(expr, Expr::Closure(_) | Expr::Async(_)));
+            }
+            Part::Item(Item::Fn(_)) => self.inner += 1,
+            Part::Macro(called) => {
+                handed_to(called, self);
+                return false;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn leave(&mut self, part: Part<'_>) {
+        match part {
+            Part::Expr(Expr::Closure(_) | Expr::Async(_)) | Part::Item(Item::Fn(_)) => {
+                self.inner -= 1;
+            }
+            Part::Expr(Expr::Call(call)) => self.call(call),
+            Part::Expr(Expr::Await(wait)) if self.inner == 0 => {
                 self.waits = true;
                 self.errors.at(wait.await_token, messages::WAITING_ARM);
             }
             _ => {}
         }
-    }
-
-    fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
-        handed_to(called, |expr| self.visit_expr_mut(expr));
-    }
-
-    fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
-        self.inner += 1;
-        visit_mut::visit_item_fn_mut(self, item);
-        self.inner -= 1;
     }
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
             continue;
         };
         patterns(arm, kind, errors);
-        Steps(errors).visit_expr(&arm.body);
+        steps(&arm.body, errors);
     }
 }
 
@@ -226,77 +226,67 @@ fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
 }
 
 /// Reports steps of a decision that can never be taken. The types do not show these.
-struct Steps<'e>(&'e Errors);
-
-impl Steps<'_> {
-    /// Reports a count that makes its verb useless, such as a `retry` of one attempt.
-    fn count(&self, key: &str, count: &Expr, at: &impl ToTokens) {
-        let Expr::Lit(ExprLit {
-            lit: Lit::Int(number),
-            ..
-        }) = count
-        else {
-            return;
-        };
-        match (key, number.base10_parse::<u64>()) {
-            ("max_attempts", Ok(number @ (0 | 1))) => {
-                self.0.at(at, messages::never_retries(number));
+fn steps(body: &Expr, errors: &Errors) {
+    walk::read_expr(body, &mut |part| {
+        match part {
+            // A chain of verbs: `escalate("no").or(..)`, `fix(tidy(raw)?).or(..)`.
+            Part::Expr(Expr::MethodCall(call)) => {
+                if call.method == "or" {
+                    questions(&call.receiver, errors);
+                    if let Some(verb @ ("escalate" | "throw" | "feedback")) =
+                        verb(&call.receiver).as_deref()
+                    {
+                        errors.at(&call.method, messages::never_falls_through(verb));
+                    }
+                }
+                if let Some(value) = call.args.first() {
+                    count(&call.method.to_string(), value, value, errors);
+                }
             }
-            ("retries", Ok(0)) => self.0.at(at, messages::never_asks()),
+            // The count of a verb: `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`.
+            Part::Expr(Expr::Assign(assign)) => {
+                let key = assign.left.to_token_stream().to_string();
+                count(&key, &assign.right, assign, errors);
+            }
             _ => {}
         }
-    }
+        true
+    });
 }
 
-impl<'ast> Visit<'ast> for Steps<'_> {
-    /// Checks the steps of a chain of verbs: `escalate("no").or(..)`, `fix(tidy(raw)?).or(..)`.
-    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        if call.method == "or" {
-            Questions(self.0).visit_expr(&call.receiver);
-        }
-        if call.method == "or"
-            && let Some(verb @ ("escalate" | "throw" | "feedback")) =
-                verb(&call.receiver).as_deref()
-        {
-            self.0.at(&call.method, messages::never_falls_through(verb));
-        }
-        if let Some(count) = call.args.first() {
-            self.count(&call.method.to_string(), count, count);
-        }
-        visit::visit_expr_method_call(self, call);
-    }
-
-    /// Checks the counts of verbs: `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`.
-    fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
-        let key = assign.left.to_token_stream().to_string();
-        self.count(&key, &assign.right, assign);
-        visit::visit_expr_assign(self, assign);
+/// Reports a count that makes its verb useless, such as a `retry` of one attempt.
+fn count(key: &str, value: &Expr, at: &dyn ToTokens, errors: &Errors) {
+    let Expr::Lit(ExprLit {
+        lit: Lit::Int(number),
+        ..
+    }) = value
+    else {
+        return;
+    };
+    match (key, number.base10_parse::<u64>()) {
+        ("max_attempts", Ok(number @ (0 | 1))) => errors.at(at, messages::never_retries(number)),
+        ("retries", Ok(0)) => errors.at(at, messages::never_asks()),
+        _ => {}
     }
 }
 
 /// Reports each `?` in a step before `.or(..)`: it would return from the `on_error!` before the next step of the
 /// decision is tried.
-struct Questions<'e>(&'e Errors);
-
-impl<'ast> Visit<'ast> for Questions<'_> {
-    fn visit_expr_try(&mut self, question: &'ast syn::ExprTry) {
-        self.0
-            .at(question.question_token, messages::QUESTION_BEFORE_OR);
-        visit::visit_expr_try(self, question);
-    }
-
-    /// Skips the receiver of another `.or(..)`, since the visitor comes to it on its own.
-    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        match call.method == "or" {
-            true => call.args.iter().for_each(|step| self.visit_expr(step)),
-            false => visit::visit_expr_method_call(self, call),
+fn questions(step: &Expr, errors: &Errors) {
+    walk::read_expr(step, &mut |part| match part {
+        Part::Expr(Expr::Try(question)) => {
+            errors.at(question.question_token, messages::QUESTION_BEFORE_OR);
+            true
         }
-    }
-
-    // A `?` in there leaves only that.
-    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
-    fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {}
-    fn visit_item_fn(&mut self, _: &'ast syn::ItemFn) {}
+        // The receiver of another `.or(..)` is a step of its own.
+        Part::Expr(Expr::MethodCall(call)) if call.method == "or" => {
+            call.args.iter().for_each(|step| questions(step, errors));
+            false
+        }
+        // A `?` in there leaves only that.
+        Part::Expr(Expr::Closure(_) | Expr::Async(_)) | Part::Item(Item::Fn(_)) => false,
+        _ => true,
+    });
 }
 
 /// Returns the last verb of a chain. The step after the chain is taken only if that verb does not settle the failure.

@@ -10,31 +10,35 @@ use crate::{
     names::plain,
     suggest::{escalation, values},
     syntax::handed_to,
+    walk::{self, Look, Part},
 };
-use syn::{
-    Expr, ExprCall,
-    visit_mut::{self, VisitMut},
-};
+use syn::{Expr, ExprCall};
 
 /// Checks the verbs of one `on_escalation!` by itself.
 pub(crate) fn handler_as_written(handler: &mut ast::Handler, errors: &Errors) {
-    Verbs(errors).visit_expr_mut(&mut handler.body);
+    walk::rewrite(&mut handler.body, &mut Verbs(errors));
 }
 
 /// Checks the verbs of a handler and their arguments. Each expression is corrected first, where the meaning is clear.
 struct Verbs<'e>(&'e Errors);
 
-impl VisitMut for Verbs<'_> {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        escalation::mend(expr, self.0);
-        visit_mut::visit_expr_mut(self, expr);
-        if let Expr::Call(call) = expr {
-            self.call(call);
+impl Look for Verbs<'_> {
+    fn enter(&mut self, part: Part<'_>) -> bool {
+        match part {
+            Part::Expr(expr) => escalation::mend(expr, self.0),
+            Part::Macro(called) => {
+                handed_to(called, self);
+                return false;
+            }
+            _ => {}
         }
+        true
     }
 
-    fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
-        handed_to(called, |expr| self.visit_expr_mut(expr));
+    fn leave(&mut self, part: Part<'_>) {
+        if let Part::Expr(Expr::Call(call)) = part {
+            self.call(call);
+        }
     }
 }
 

@@ -5,20 +5,21 @@ use crate::{
     diag::Errors,
     messages, names, suggest,
     syntax::{borrow_in, is_opaque},
+    walk::{self, Part},
 };
 use quote::{ToTokens, quote};
-use syn::{Abi, GenericParam, Ident, Safety, Type, TypeImplTrait, Visibility, visit::Visit};
+use syn::{Abi, GenericParam, Ident, Safety, Type, Visibility};
 
 /// Tells whether a type is written in full, so that generated code can name it. Each `impl Trait` in it is reported;
 /// rustc reports a `_`.
 pub(super) fn is_concrete(ty: &Type, what: &str, errors: &Errors) -> bool {
-    struct Opaque<'e>(&'e Errors, &'e str);
-    impl<'ast> Visit<'ast> for Opaque<'_> {
-        fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
-            self.0.at(ty, messages::no_impl_trait(self.1));
+    walk::read_type(ty, &mut |part| match part {
+        Part::Type(Type::ImplTrait(opaque)) => {
+            errors.at(opaque, messages::no_impl_trait(what));
+            false
         }
-    }
-    Opaque(errors, what).visit_type(ty);
+        _ => true,
+    });
     !is_opaque(ty)
 }
 

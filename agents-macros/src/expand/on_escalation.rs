@@ -8,14 +8,11 @@ use super::{
 use crate::{
     model::{Agent, Handler},
     paths::end,
+    walk::{self, Look, Part},
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{
-    Expr, ExprCall, PathArguments, Token, Type, parse_quote, parse_quote_spanned,
-    spanned::Spanned,
-    visit_mut::{self, VisitMut},
-};
+use syn::{Expr, PathArguments, Token, Type, parse_quote, parse_quote_spanned, spanned::Spanned};
 
 /// Prints one `on_escalation!` as a step of the agent's builder:
 ///
@@ -39,7 +36,8 @@ pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> Step {
     } = handler;
     let Edges { input, output, .. } = edges(agent);
     let mut body = body.clone();
-    Told(parse_quote!(#input), parse_quote!(#output)).visit_expr_mut(&mut body);
+    let mut told = Told(parse_quote!(#input), parse_quote!(#output));
+    walk::rewrite(&mut body, &mut told);
     let body = resolved(&body, &input, &output);
     // Named as methods, so that an editor finds the way to them.
     let named = skills
@@ -82,9 +80,15 @@ fn resolved(body: &Expr, input: &TokenStream, output: &TokenStream) -> TokenStre
 /// them from the arguments, and report the whole block.
 struct Told(Type, Type);
 
-impl VisitMut for Told {
-    fn visit_expr_call_mut(&mut self, call: &mut ExprCall) {
-        visit_mut::visit_expr_call_mut(self, call);
+impl Look for Told {
+    fn enter(&mut self, _: Part<'_>) -> bool {
+        true
+    }
+
+    fn leave(&mut self, part: Part<'_>) {
+        let Part::Expr(Expr::Call(call)) = part else {
+            return;
+        };
         let Expr::Path(path) = &mut *call.func else {
             return;
         };

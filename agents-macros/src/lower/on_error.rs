@@ -9,24 +9,19 @@
 //!
 //! Calls are rewritten in place, with the user's own tokens: rustc underlines mistakes there.
 
-use super::cfgs;
+use super::{cfgs, handed_out};
 use crate::{
-    ast::{
-        self, bound,
-        failure::{self, Returned},
-    },
+    ast::{self, bound, failure},
     keys,
     model::{Arm, Arms, Under},
-    paths::{end, qualified},
+    paths::qualified,
     syntax::{handed_to, is_capitalised, pair},
+    walk::{self, Look, Part},
 };
 use proc_macro2::Span;
 use syn::{
-    Attribute, Expr, ExprCall, ExprMethodCall, Ident, Pat, Token, parse_quote, parse_quote_spanned,
-    punctuated::Punctuated,
-    token,
-    visit::Visit,
-    visit_mut::{self, VisitMut},
+    Attribute, Expr, ExprMethodCall, Ident, Item, Pat, Token, parse_quote, parse_quote_spanned,
+    punctuated::Punctuated, token,
 };
 
 /// Turns the arms of one `on_error` into the model from which code is printed, with plain Rust in place of the macro's
@@ -58,21 +53,21 @@ pub(crate) fn on_error(mut written: ast::Arms) -> Arms {
             guard,
             mut body,
         } = meant;
-        sugar.visit_expr_mut(&mut body);
+        walk::rewrite(&mut body, &mut sugar);
         let guard = guard.map(|(_, mut guard)| {
-            sugar.visit_expr_mut(&mut guard);
+            walk::rewrite(&mut guard, &mut sugar);
             guard
         });
         let cfgs = cfgs(&attrs);
         reruns.extend(under(&cfgs, sugar.reruns));
         fixers.extend(under(&cfgs, sugar.fixers));
         if is_execution {
-            let mut waited = Returned(Vec::new());
-            patterns
-                .iter()
-                .for_each(|pattern| waited.visit_pat(pattern));
-            returned.extend(under(&cfgs, waited.0));
-            patterns.iter_mut().for_each(qualify);
+            let mut waited = Vec::new();
+            for pattern in &mut patterns {
+                failure::returned(pattern, &mut waited);
+                qualify(pattern);
+            }
+            returned.extend(under(&cfgs, waited));
         }
         arms.push(Arm {
             attrs,
@@ -140,40 +135,34 @@ struct Sugar<'a> {
     fixers: Vec<Expr>,
 }
 
-impl VisitMut for Sugar<'_> {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        let is_inner = matches!(expr, Expr::Closure(_) | Expr::Async(_));
-        self.inner += usize::from(is_inner);
-        visit_mut::visit_expr_mut(self, expr);
-        self.inner -= usize::from(is_inner);
-        match expr {
-            Expr::Return(out) if self.inner == 0 => {
-                let (variant, span) = (self.variant, out.return_token.span);
-                let value = out.expr.take();
-                out.expr = value.map(|value| {
-                    let end = end(&value);
-                    let into_plan = parse_quote_spanned!(span=> __rt::IntoDecision::<__rt::kinds::#variant>::into_plan);
-                    Box::new(Expr::Call(ExprCall {
-                        attrs: Vec::new(),
-                        func: Box::new(into_plan),
-                        paren_token: token::Paren(end),
-                        args: Punctuated::from_iter([*value]),
-                    }))
-                });
+impl Look for Sugar<'_> {
+    fn enter(&mut self, part: Part<'_>) -> bool {
+        match part {
+            Part::Expr(Expr::Closure(_) | Expr::Async(_)) | Part::Item(Item::Fn(_)) => {
+                self.inner += 1;
             }
-            Expr::Call(_) => self.call(expr),
+            Part::Macro(called) => {
+                handed_to(called, self);
+                return false;
+            }
             _ => {}
         }
+        true
     }
 
-    fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
-        handed_to(called, |expr| self.visit_expr_mut(expr));
-    }
-
-    fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
-        self.inner += 1;
-        visit_mut::visit_item_fn_mut(self, item);
-        self.inner -= 1;
+    fn leave(&mut self, part: Part<'_>) {
+        match part {
+            Part::Expr(Expr::Closure(_) | Expr::Async(_)) | Part::Item(Item::Fn(_)) => {
+                self.inner -= 1;
+            }
+            Part::Expr(Expr::Return(out)) if self.inner == 0 => {
+                let (variant, span) = (self.variant, out.return_token.span);
+                let into_plan = parse_quote_spanned!(span=> __rt::IntoDecision::<__rt::kinds::#variant>::into_plan);
+                handed_out(out, into_plan);
+            }
+            Part::Expr(expr @ Expr::Call(_)) => self.call(expr),
+            _ => {}
+        }
     }
 }
 

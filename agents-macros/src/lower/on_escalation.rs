@@ -13,12 +13,12 @@ use crate::{
     names::plain,
     paths::qualified,
     syntax::{handed_to, is_capitalised, own, pair, spelled_severity},
+    walk::{self, Look, Part},
 };
 use proc_macro2::Span;
 use syn::{
     Expr, ExprLit, ExprMatch, Ident, Lit, LitStr, Member, Pat, parse_quote, parse_quote_spanned,
     punctuated::Punctuated,
-    visit_mut::{self, VisitMut},
 };
 
 /// Turns one `on_escalation!` into the model from which code is printed, with plain Rust in place of the macro's
@@ -36,7 +36,7 @@ pub(crate) fn on_escalation(written: ast::Handler) -> Handler {
         spelled: Vec::new(),
         strangers: Vec::new(),
     };
-    sugar.visit_expr_mut(&mut body);
+    walk::rewrite(&mut body, &mut sugar);
     let Sugar {
         escalation,
         skills,
@@ -61,9 +61,19 @@ struct Sugar {
     strangers: Vec<Ident>,
 }
 
-impl VisitMut for Sugar {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        visit_mut::visit_expr_mut(self, expr);
+impl Look for Sugar {
+    fn enter(&mut self, part: Part<'_>) -> bool {
+        match part {
+            Part::Macro(called) => {
+                handed_to(called, self);
+                false
+            }
+            _ => true,
+        }
+    }
+
+    fn leave(&mut self, part: Part<'_>) {
+        let Part::Expr(expr) = part else { return };
         match expr {
             Expr::Path(path) => {
                 if let Some(name) = path.path.get_ident().filter(|name| *name == "escalation") {
@@ -74,10 +84,6 @@ impl VisitMut for Sugar {
             Expr::Call(_) => self.call(expr),
             _ => {}
         }
-    }
-
-    fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
-        handed_to(called, |expr| self.visit_expr_mut(expr));
     }
 }
 

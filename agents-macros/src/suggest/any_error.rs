@@ -6,15 +6,11 @@ use crate::{
     diag::Errors,
     messages,
     syntax::{is_capitalised, written},
+    walk::{self, Part},
 };
 use proc_macro2::Span;
 use std::borrow::Cow;
-use syn::{
-    BinOp, Expr, Ident, Pat, PatTupleStruct, Token, parse_quote,
-    punctuated::Punctuated,
-    spanned::Spanned,
-    visit::{self, Visit},
-};
+use syn::{BinOp, Expr, Ident, Pat, Token, parse_quote, punctuated::Punctuated, spanned::Spanned};
 
 /// Corrects an arm of an agent that takes the error of any tool for that of one tool:
 ///
@@ -32,18 +28,13 @@ pub(crate) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
         errors.at(pattern, messages::error_of_one_tool(&written(pattern)));
         return Some(Cow::Owned(asked(arm, pattern)));
     }
-    let mut held = Held(Vec::new());
-    match pattern {
-        Pat::Ident(_) => held.0.push(pattern),
-        _ => held.visit_pat(pattern),
-    }
-    for own in held.0 {
-        if is_of_one_type(own) {
-            errors.at(own, messages::error_of_one_tool(&written(own)));
+    for own in held(pattern) {
+        if is_of_one_type(&own) {
+            errors.at(&own, messages::error_of_one_tool(&written(&own)));
             let is_all = matches!(pattern, Pat::TupleStruct(whole) if is_returned(&whole.path));
-            return is_all.then(|| Cow::Owned(asked(arm, own)));
+            return is_all.then(|| Cow::Owned(asked(arm, &own)));
         }
-        if let Pat::Ident(binding) = own
+        if let Pat::Ident(binding) = &own
             && let Some(taken) = taken_for_error(arm, &binding.ident)
         {
             let message = match taken {
@@ -80,16 +71,20 @@ fn asked(arm: &Arm, own: &Pat) -> Arm {
     }
 }
 
-/// Collects the inner pattern of each `Returned(..)`.
-struct Held<'a>(Vec<&'a Pat>);
-
-impl<'ast> Visit<'ast> for Held<'ast> {
-    fn visit_pat_tuple_struct(&mut self, pattern: &'ast PatTupleStruct) {
-        match is_returned(&pattern.path) {
-            true => self.0.extend(pattern.elems.first()),
-            false => visit::visit_pat_tuple_struct(self, pattern),
-        }
+/// Returns the inner pattern of each `Returned(..)`, or the name that a pattern is.
+fn held(pattern: &Pat) -> Vec<Pat> {
+    if let Pat::Ident(_) = pattern {
+        return vec![pattern.clone()];
     }
+    let mut held = Vec::new();
+    walk::read_pat(pattern, &mut |part| match part {
+        Part::Pat(Pat::TupleStruct(variant)) if is_returned(&variant.path) => {
+            held.extend(variant.elems.first().cloned());
+            false
+        }
+        _ => true,
+    });
+    held
 }
 
 /// Tells whether a pattern fits only values of one type. A name in small letters fits any value, and so do the fields

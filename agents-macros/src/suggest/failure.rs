@@ -7,16 +7,13 @@ use crate::{
     messages,
     paths::qualified,
     syntax::{is_capitalised, written},
+    walk::{self, Part},
 };
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{
-    Expr, ExprField, ExprLet, ExprMatch, ExprMethodCall, Ident, Pat, PatTupleStruct, Path, Token,
-    parse_quote,
-    punctuated::Punctuated,
-    spanned::Spanned,
-    token::Paren,
-    visit::{self, Visit},
+    Expr, Ident, Pat, PatTupleStruct, Path, Token, parse_quote, punctuated::Punctuated,
+    spanned::Spanned, token::Paren,
 };
 
 const VARIANTS: [&str; 3] = ["Returned", "TimedOut", "Panicked"];
@@ -81,12 +78,53 @@ pub(crate) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
     if bound.iter().filter(|other| *other == name).count() != 1 {
         return None;
     }
-    let mut looking = Looking { name, found: None };
-    looking.visit_expr(&arm.body);
+    let mut found = None;
+    let mut look = |part: Part<'_>| {
+        if let (None, Part::Expr(expr)) = (&found, part) {
+            found = taken_for(expr, name);
+        }
+        true
+    };
+    walk::read_expr(&arm.body, &mut look);
     if let Some((_, guard)) = &arm.guard {
-        looking.visit_expr(guard);
+        walk::read_expr(guard, &mut look);
     }
-    looking.found
+    found
+}
+
+/// Returns how an expression itself uses `name` as an error of one type.
+fn taken_for(expr: &Expr, name: &Ident) -> Option<TakenFor> {
+    let matched = |pattern: &Pat| TakenFor::Matched(pattern.clone());
+    let asked = |what: &dyn ToTokens| Some(TakenFor::Asked(what.to_token_stream().to_string()));
+    match expr {
+        Expr::Match(choice) if is_it(&choice.expr, name) => {
+            let mut patterns = choice.arms.iter().map(|arm| &arm.pat);
+            patterns.find(|pattern| is_of_another(pattern)).map(matched)
+        }
+        Expr::Let(choice) if is_it(&choice.expr, name) => {
+            is_of_another(&choice.pat).then(|| matched(&choice.pat))
+        }
+        // A failure has no fields.
+        Expr::Field(field) if is_it(&field.base, name) => asked(&field.member),
+        // Methods that errors have and failures do not.
+        Expr::MethodCall(call) if is_it(&call.receiver, name) => {
+            let methods = ["kind", "source", "downcast_ref", "raw_os_error", "status"];
+            let is_known = methods.iter().any(|known| call.method == known);
+            is_known.then(|| asked(&call.method)).flatten()
+        }
+        _ => None,
+    }
+}
+
+/// Tells whether an expression is the failure itself: `why`, `&why`, `*why`.
+fn is_it(expr: &Expr, name: &Ident) -> bool {
+    match expr {
+        Expr::Path(path) => path.path.is_ident(name),
+        Expr::Paren(inner) => is_it(&inner.expr, name),
+        Expr::Reference(inner) => is_it(&inner.expr, name),
+        Expr::Unary(inner) => is_it(&inner.expr, name),
+        _ => false,
+    }
 }
 
 /// The use of a failure as if it were the tool's error.
@@ -124,71 +162,6 @@ pub(crate) fn variant_of_another(pattern: &Pat) -> Option<&Path> {
     let mut names = path.segments.iter().rev();
     let (variant, of) = (&names.next()?.ident, &names.next()?.ident);
     (of != "Failure" && VARIANTS.iter().all(|known| variant != known)).then_some(path)
-}
-
-struct Looking<'a> {
-    name: &'a Ident,
-    found: Option<TakenFor>,
-}
-
-impl Looking<'_> {
-    /// Tells whether an expression is the failure itself: `why`, `&why`, `*why`.
-    fn is_it(&self, expr: &Expr) -> bool {
-        match expr {
-            Expr::Path(path) => path.path.is_ident(self.name),
-            Expr::Paren(inner) => self.is_it(&inner.expr),
-            Expr::Reference(inner) => self.is_it(&inner.expr),
-            Expr::Unary(inner) => self.is_it(&inner.expr),
-            _ => false,
-        }
-    }
-
-    fn matched<'p>(&mut self, mut patterns: impl Iterator<Item = &'p Pat>) {
-        if let Some(pattern) = patterns.find(|pattern| is_of_another(pattern)) {
-            self.found.get_or_insert(TakenFor::Matched(pattern.clone()));
-        }
-    }
-
-    fn asked(&mut self, what: &impl ToTokens) {
-        let what = what.to_token_stream().to_string();
-        self.found.get_or_insert(TakenFor::Asked(what));
-    }
-}
-
-impl<'ast> Visit<'ast> for Looking<'_> {
-    fn visit_expr_match(&mut self, choice: &'ast ExprMatch) {
-        if self.is_it(&choice.expr) {
-            self.matched(choice.arms.iter().map(|arm| &arm.pat));
-        }
-        visit::visit_expr_match(self, choice);
-    }
-
-    fn visit_expr_let(&mut self, choice: &'ast ExprLet) {
-        if self.is_it(&choice.expr) {
-            self.matched([&*choice.pat].into_iter());
-        }
-        visit::visit_expr_let(self, choice);
-    }
-
-    /// Finds uses of fields of the value; a failure has no fields.
-    fn visit_expr_field(&mut self, field: &'ast ExprField) {
-        if self.is_it(&field.base) {
-            self.asked(&field.member);
-        }
-        visit::visit_expr_field(self, field);
-    }
-
-    /// Finds calls of methods that errors have and failures do not.
-    fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        if self.is_it(&call.receiver)
-            && ["kind", "source", "downcast_ref", "raw_os_error", "status"]
-                .iter()
-                .any(|known| call.method == known)
-        {
-            self.asked(&call.method);
-        }
-        visit::visit_expr_method_call(self, call);
-    }
 }
 
 /// Tells whether a pattern belongs to another type than `Failure`. A misspelt variant of `Failure` does not.

@@ -7,12 +7,12 @@ use crate::{
     paths::{here, qualified},
     suggest,
     syntax::{is_capitalised, spelled_severity, written},
+    walk::{self, Look, Part},
 };
 use proc_macro2::Span;
 use syn::{
-    Expr, ExprAssign, ExprCall, ExprLit, ExprPath, Ident, Lit, parse_quote, parse_quote_spanned,
+    Expr, ExprAssign, ExprCall, ExprLit, Ident, Lit, Pat, parse_quote, parse_quote_spanned,
     spanned::Spanned,
-    visit_mut::{self, VisitMut},
 };
 
 /// Corrects a severity that is given as text or misspelt. `High` and `Severity::High` are right, imported or not.
@@ -36,15 +36,17 @@ pub(crate) fn severity(value: &mut Expr, errors: &Errors) {
             );
             *value = some_severity(path.span());
         }
-        _ => Qualified(errors).visit_expr_mut(value),
+        _ => walk::rewrite(value, &mut Qualified(errors)),
     }
 }
 
 struct Qualified<'e>(&'e Errors);
 
-impl VisitMut for Qualified<'_> {
-    fn visit_expr_path_mut(&mut self, path: &mut ExprPath) {
-        if let Some(name) = spelled_severity(&path.path).cloned() {
+impl Look for Qualified<'_> {
+    fn enter(&mut self, part: Part<'_>) -> bool {
+        if let Part::Expr(Expr::Path(path)) | Part::Pat(Pat::Path(path)) = part
+            && let Some(name) = spelled_severity(&path.path).cloned()
+        {
             if is_unknown(&name) {
                 self.0
                     .at(&name, suggest::unknown("severity", &name, SEVERITIES));
@@ -54,8 +56,10 @@ impl VisitMut for Qualified<'_> {
                 *path = parse_quote!(#qualified);
             }
         }
-        visit_mut::visit_expr_path_mut(self, path);
+        true
     }
+
+    fn leave(&mut self, _: Part<'_>) {}
 }
 
 /// Tells whether a name looks like a variant and is no severity. A name in capitals or in small letters may be a
