@@ -28,6 +28,10 @@ impl Errors {
 
     /// Adds a mistake that underlines `tokens`, from the first to the last, and says `message`.
     pub(crate) fn at(&self, tokens: impl ToTokens, message: impl Display) {
+        self.spanned(&tokens, &message);
+    }
+
+    fn spanned(&self, tokens: &dyn ToTokens, message: &dyn Display) {
         self.note(syn::Error::new_spanned(tokens, message));
     }
 

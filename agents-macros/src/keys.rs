@@ -344,8 +344,17 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("throw", 1, &[], None),
 ];
 
+/// Returns the verb of this name among `verbs`.
+pub(crate) fn named(name: &Ident, verbs: &'static [Verb]) -> Option<&'static Verb> {
+    verbs.iter().find(|verb| name == verb.name)
+}
+
 /// Tells whether this is the name of a verb, for a failure or for an escalation.
 pub(crate) fn is_verb(name: &Ident) -> bool {
-    let mut verbs = VERBS.iter().chain(RESOLUTIONS);
-    verbs.any(|verb| name == verb.name)
+    named(name, VERBS).or(named(name, RESOLUTIONS)).is_some()
+}
+
+/// Returns the kind of failure of this name.
+pub(crate) fn kind(name: &Ident) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| name == kind.name)
 }

@@ -7,6 +7,11 @@ pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
+/// Tells whether an identifier is one of these words.
+pub(crate) fn is_one_of(ident: &Ident, words: &[&str]) -> bool {
+    words.iter().any(|word| ident == word)
+}
+
 /// Returns the name in `name = "web_search"`, at its place; `None` if the name has a capital, or if no Rust function
 /// could have it.
 pub(crate) fn written(text: &LitStr) -> Option<Ident> {
@@ -53,7 +58,7 @@ const IN_SCOPE: &[&str] = &[
 
 /// Tells whether a generated type of this name would hide a common type, such as `Error`.
 pub(crate) fn hides_another(ty: &Ident) -> bool {
-    IN_SCOPE.iter().any(|name| ty == name)
+    is_one_of(ty, IN_SCOPE)
 }
 
 /// Returns the name for models of an agent with this type: `file_manager` for `FileManager`, and `http_client` for
@@ -76,10 +81,9 @@ pub(crate) fn wire_name(ty: &Ident) -> String {
 
 fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
-    letters
-        .next()
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .chain(letters)
-        .collect()
+    let mut name = String::new();
+    if let Some(first) = letters.next() {
+        name.extend(first.to_uppercase());
+    }
+    name + letters.as_str()
 }

@@ -64,14 +64,14 @@ pub(crate) fn cx(site: Span) -> Ident {
 }
 
 /// Returns the span of the first token; that of the macro call if there is no token.
-pub(crate) fn start(tokens: &impl ToTokens) -> Span {
+pub(crate) fn start(tokens: &dyn ToTokens) -> Span {
     let first = tokens.to_token_stream().into_iter().next();
     first.map_or_else(Span::call_site, |token| token.span())
 }
 
 /// Returns the span of the last token, or of its closing bracket; that of the macro call if there is no token.
 /// Generated code there ends where the user's tokens end.
-pub(crate) fn end(tokens: &impl ToTokens) -> Span {
+pub(crate) fn end(tokens: &dyn ToTokens) -> Span {
     match tokens.to_token_stream().into_iter().last() {
         Some(TokenTree::Group(group)) => group.span_close(),
         Some(token) => token.span(),

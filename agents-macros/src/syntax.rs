@@ -2,7 +2,7 @@
 
 use crate::{
     keys::{CONTEXTS, is_verb},
-    names::plain,
+    names::{is_one_of, plain},
     walk::{self, Look, Part},
 };
 use proc_macro2::{TokenStream, TokenTree};
@@ -14,8 +14,11 @@ use syn::{
 };
 
 /// Returns tokens as a person would write them: `Vec<String>` and not `Vec < String >`.
-pub(crate) fn written(ty: &impl ToTokens) -> String {
-    let mut text = ty.to_token_stream().to_string();
+pub(crate) fn written(tokens: &impl ToTokens) -> String {
+    tight(tokens.to_token_stream().to_string())
+}
+
+fn tight(mut text: String) -> String {
     for (spaced, tight) in [
         (" :: ", "::"),
         (" < ", "<"),
@@ -215,11 +218,12 @@ pub(crate) fn parameter_name(typed: &PatType) -> Option<&Ident> {
 }
 
 /// Returns the parameters of a function without `self`.
-pub(crate) fn typed(sig: &Signature) -> impl Iterator<Item = &PatType> {
-    sig.inputs.iter().filter_map(|input| match input {
+pub(crate) fn typed(sig: &Signature) -> Vec<&PatType> {
+    let typed = sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(typed) => Some(typed),
         FnArg::Receiver(_) => None,
-    })
+    });
+    typed.collect()
 }
 
 /// Tells whether a function takes `&self`.
@@ -252,6 +256,14 @@ pub(crate) fn is_tool_context(ty: &Type) -> bool {
     last_name(unreferenced(ty)).as_deref() == Some("ToolContext")
 }
 
+/// Takes those attributes out of a list for which `is_it` returns `true`.
+pub(crate) fn taken(
+    attrs: &mut Vec<Attribute>,
+    is_it: &dyn Fn(&Attribute) -> bool,
+) -> Vec<Attribute> {
+    attrs.extract_if(.., |attribute| is_it(attribute)).collect()
+}
+
 /// Returns the name of an attribute: `serde` for `#[serde(..)]`.
 pub(crate) fn attribute_name(attribute: &Attribute) -> String {
     let segments = attribute
@@ -264,9 +276,9 @@ pub(crate) fn attribute_name(attribute: &Attribute) -> String {
 
 /// Tells whether an attribute sets a lint level, which may stand on a parameter.
 pub(crate) fn is_lint_level(attribute: &Attribute) -> bool {
-    ["allow", "expect", "warn", "deny", "forbid"]
-        .iter()
-        .any(|level| attribute.path().is_ident(level))
+    let levels = ["allow", "expect", "warn", "deny", "forbid"];
+    let name = attribute.path().get_ident();
+    name.is_some_and(|name| is_one_of(name, &levels))
 }
 
 /// Tells whether one of these attributes has `key` in its parentheses: `flatten` in `#[serde(flatten)]`.

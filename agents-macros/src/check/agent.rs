@@ -123,7 +123,7 @@ fn own_field(expr: &Expr) -> Option<ExprField> {
 fn skill(function: &Function, mark: &mut ast::Skill, errors: &Errors) {
     let (sig, name) = (&function.sig, &function.sig.ident);
     keys::entries("skill", &mut mark.entries, crate::keys::SKILL, errors);
-    elements(&mut mark.entries, "tools", |element| {
+    elements(&mut mark.entries, "tools", &|element| {
         let (Element::One(tool) | Element::Spread(_, tool)) = element;
         let fits = matches!(element, Element::One(_)) && ToolRef::of(tool.clone()).is_ok();
         if !fits {
@@ -131,7 +131,9 @@ fn skill(function: &Function, mark: &mut ast::Skill, errors: &Errors) {
         }
         fits
     });
-    keys::value(&mut mark.entries, "purpose", |value| purpose(value, errors));
+    keys::value(&mut mark.entries, "purpose", &|value| {
+        purpose(value, errors)
+    });
     match sig.receiver() {
         Some(_) if takes_self_by_reference(sig) => {}
         Some(receiver) => errors.at(receiver, messages::by_shared_reference("a skill")),
@@ -170,7 +172,9 @@ fn knowledge(function: &Function, mark: &Attribute, errors: &Errors) {
 
 /// Checks the one input of an agent: its type is written in full, without `impl` or `_`, and borrows nothing.
 fn input(sig: &Signature, errors: &Errors) {
-    let (contexts, inputs): (Vec<_>, Vec<_>) = typed(sig).partition(|typed| is_context(&typed.ty));
+    let (contexts, inputs): (Vec<_>, Vec<_>) = typed(sig)
+        .into_iter()
+        .partition(|typed| is_context(&typed.ty));
     for context in contexts {
         errors.at(context, messages::context_for_agents());
     }
@@ -251,9 +255,8 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
 /// Reports a tool that is listed twice: `tools = [ReadFile, ReadFile]`. A tool with fields may be listed again with
 /// other values.
 fn tools_once(settings: &Settings, errors: &Errors) {
-    let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
     let mut seen: Vec<String> = Vec::new();
-    for tool in listed {
+    for tool in settings.listed() {
         if let (Element::One(Expr::Path(_)), Some(path)) = (tool, tool.tool_type()) {
             let name = written(path);
             if seen.contains(&name) {
@@ -275,7 +278,7 @@ fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
             let tool = written(tool);
             messages::not_among_tools(&tool, nearest(&tool, listed))
         };
-        errors.at(tool, among(&listed, message));
+        errors.at(tool, among(&listed, &message));
     }
 }
 
@@ -309,7 +312,7 @@ fn among_skills(agent: &Agent, errors: &Errors) {
 
 /// Returns the message about a tool that is not in the list `listed`. The function `message` makes it from the names in
 /// the list.
-fn among(listed: &[&Path], message: impl Fn(&[&str]) -> String) -> String {
+fn among(listed: &[&Path], message: &dyn Fn(&[&str]) -> String) -> String {
     let listed: Vec<String> = listed.iter().map(written).collect();
     message(&listed.iter().map(String::as_str).collect::<Vec<_>>())
 }
@@ -347,7 +350,7 @@ fn native(agent: &Agent, function: &Function, errors: &Errors) {
     }
 }
 
-fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
+fn for_models(settings: &Settings) -> Vec<&Ident> {
     let Settings {
         prompt,
         description: _,
@@ -365,33 +368,26 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         hand_off,
         fixers,
     } = settings;
-    let on_tool_use = on_tool_use.iter().map(|(key, _)| key);
-    let validate = validate.iter().map(|(key, _)| key);
-    let hand_off = hand_off.iter().map(|(key, _)| key);
-    let fixers = fixers.iter().map(|(key, _)| key);
-    let prompt = prompt.iter().map(|(key, _)| key);
-    let model = model.iter().map(|(key, _)| key);
-    let purpose = purpose.iter().map(|(key, _)| key);
-    let tools = tools.iter().map(|(key, _)| key);
-    let budget = budget.iter().map(|(key, _)| key);
-    let context = context.iter().map(|(key, _)| key);
-    let memory = memory.iter().map(|(key, _)| key);
-    let knowledge = knowledge.iter().map(|(key, _)| key);
-    let policies = policies.iter().map(|(key, _)| key);
-    prompt
-        .chain(model)
-        .chain(purpose)
-        .chain(tools)
-        .chain(budget)
-        .chain(context)
-        .chain(memory)
-        .chain(knowledge)
-        .chain(policies)
-        .chain(strict)
-        .chain(on_tool_use)
-        .chain(validate)
-        .chain(hand_off)
-        .chain(fixers)
+    fn key<T>(setting: &Option<(Ident, T)>) -> Option<&Ident> {
+        setting.as_ref().map(|(key, _)| key)
+    }
+    let keys = [
+        key(prompt),
+        key(model),
+        key(purpose),
+        key(tools),
+        key(budget),
+        key(context),
+        key(memory),
+        key(knowledge),
+        key(policies),
+        strict.as_ref(),
+        key(on_tool_use),
+        key(validate),
+        key(hand_off),
+        key(fixers),
+    ];
+    keys.into_iter().flatten().collect()
 }
 
 /// Checks an agent that is a function without a body: `async fn json_fixer(request: Repair) -> String;`.
@@ -478,7 +474,7 @@ fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
                 let tool = written(path);
                 messages::not_among_tools_of_agent(&tool, nearest(&tool, listed))
             };
-            errors.at(path, among(&of_agent, message));
+            errors.at(path, among(&of_agent, &message));
         }
     }
 }
@@ -516,8 +512,7 @@ fn idle_memory(agent: &Agent, skills: &[Skill], errors: &Errors) {
 
 /// Returns the types of the agent's tools; `None` if the list does not show them all.
 fn tool_types(settings: &Settings) -> Option<Vec<&Path>> {
-    let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
-    listed.map(Element::tool_type).collect()
+    settings.listed().iter().map(Element::tool_type).collect()
 }
 
 fn last(path: &Path) -> Option<String> {
@@ -572,6 +567,6 @@ fn alike(skills: &[Skill], errors: &Errors) -> bool {
     alike
 }
 
-fn same(a: &impl ToTokens, b: &impl ToTokens) -> bool {
+fn same(a: &dyn ToTokens, b: &dyn ToTokens) -> bool {
     a.to_token_stream().to_string() == b.to_token_stream().to_string()
 }

@@ -25,18 +25,18 @@ pub(super) fn entries(
 ) {
     known_once(attribute, entries, known, errors);
     // The order of reports: the path to the runtime, effects, values, flags, notes.
-    let rank = |key: &&Key| match key.takes {
+    let rank = |key: &Key| match key.takes {
         Takes::Path => 0,
         _ if keys::EFFECTS.contains(&key.name) => 1,
         Takes::Nothing | Takes::TimeFor => 3,
         Takes::Text | Takes::Name => 4,
         _ => 2,
     };
-    let mut ordered: Vec<&Key> = known.iter().collect();
-    ordered.sort_by_key(rank);
-    for key in ordered {
-        let of_key = |entry: &Entry| plain(&entry.key) == key.name;
-        entries.retain_mut(|entry| !of_key(entry) || fits(entry, key, errors));
+    for place in 0..=4 {
+        for key in known.iter().filter(|key| rank(key) == place) {
+            let of_key = |entry: &Entry| plain(&entry.key) == key.name;
+            entries.retain_mut(|entry| !of_key(entry) || fits(entry, key, errors));
+        }
     }
 }
 
@@ -153,7 +153,7 @@ fn is_path(value: &Expr, errors: &Errors) -> bool {
 
 /// Checks the value of one key with `fits`, if the key is there. If `fits` returns `false`, the key is left out with
 /// its value.
-pub(super) fn value(entries: &mut Vec<Entry>, key: &str, mut fits: impl FnMut(&mut Expr) -> bool) {
+pub(super) fn value(entries: &mut Vec<Entry>, key: &str, fits: &dyn Fn(&mut Expr) -> bool) {
     entries.retain_mut(|entry| match &mut entry.value {
         Value::Is(value) if plain(&entry.key) == key => fits(value),
         _ => true,

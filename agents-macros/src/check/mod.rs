@@ -32,7 +32,7 @@ use crate::{
     diag::Errors,
     keys::Verb,
     messages,
-    names::plain,
+    names::{is_one_of, plain},
     suggest::{self, nearest},
     syntax::{pair, written},
 };
@@ -45,12 +45,7 @@ fn not_a_skill(name: &str, known: &[&str]) -> String {
 
 /// Checks the arguments of a verb, and leaves out those that it reports. `set` is given each `key = value`, and returns
 /// what stands in its place.
-fn arguments(
-    call: &mut ExprCall,
-    verb: &Verb,
-    errors: &Errors,
-    mut set: impl FnMut(&str, Expr) -> Expr,
-) {
+fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors, set: &dyn Fn(&str, Expr) -> Expr) {
     let mut values = 0;
     for argument in std::mem::take(&mut call.args) {
         match pair(argument.clone()) {
@@ -63,7 +58,7 @@ fn arguments(
                 values += 1;
                 call.args.push(argument);
             }
-            Ok((key, _)) if verb.keys.iter().any(|name| key == name) => {
+            Ok((key, _)) if is_one_of(&key, verb.keys) => {
                 // The agent of a `fix` is handed over as a value.
                 values += usize::from(key == "agent");
                 call.args.push(set(&plain(&key), argument));

@@ -134,7 +134,7 @@ impl Verbs<'_> {
     fn call(&self, call: &mut ExprCall) {
         if let Some(known) = verbs::named(call, self.errors) {
             let at = call.func.span();
-            arguments(call, known, self.errors, |key, argument| match key {
+            arguments(call, known, self.errors, &|key, argument| match key {
                 "agent" => self.fixer(argument, at),
                 _ => argument,
             });
@@ -182,7 +182,7 @@ pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
 
 /// Checks that the kind of failure of an arm, such as `invalid_args(..)`, is known and can happen here.
 fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> {
-    let Some(kind) = keys::KINDS.iter().find(|kind| arm.kind == kind.name) else {
+    let Some(kind) = keys::kind(&arm.kind) else {
         errors.at(&arm.kind, unknown(&plain(&arm.kind), is_for_tool));
         return None;
     };

@@ -4,8 +4,7 @@ use super::{arguments, not_a_skill};
 use crate::{
     ast,
     diag::Errors,
-    keys::{self, Verb},
-    messages,
+    keys, messages,
     model::{Handler, Skill},
     names::plain,
     suggest::{escalation, values},
@@ -49,9 +48,9 @@ impl Verbs<'_> {
         let Expr::Path(path) = &*call.func else {
             return;
         };
-        let known = |verb: &&Verb| path.path.is_ident(verb.name);
-        if let Some(known) = keys::RESOLUTIONS.iter().find(known) {
-            arguments(call, known, self.0, |key, mut argument| {
+        let name = path.path.get_ident();
+        if let Some(known) = name.and_then(|name| keys::named(name, keys::RESOLUTIONS)) {
+            arguments(call, known, self.0, &|key, mut argument| {
                 if let Expr::Assign(set) = &mut argument
                     && key == "severity"
                 {

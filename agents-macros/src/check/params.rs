@@ -5,7 +5,7 @@ use crate::{
     diag::Errors,
     messages,
     model::Docs,
-    names::plain,
+    names::{is_one_of, plain},
     suggest::{self, attributes},
     syntax::{
         attribute_name, bare, is_lint_level, is_static, is_tool_context, is_unsized_by_name,
@@ -36,7 +36,7 @@ fn param(typed: &mut PatType, errors: &Errors) {
         .filter(|attribute| !is_lint_level(attribute) && !is_doc(attribute))
         .partition(|attribute| is_inject(attribute));
     if is_tool_context(&typed.ty) {
-        context(typed, inject.into_iter().chain(others), errors);
+        context(typed, &[inject, others].concat(), errors);
     } else if let Some(inject) = inject.first() {
         if !matches!(inject.meta, Meta::Path(_)) {
             errors.at(inject, messages::inject_takes_nothing());
@@ -62,7 +62,7 @@ fn is_undescribed(typed: &PatType) -> bool {
     Docs::take(&mut typed.attrs.clone()).is_empty()
 }
 
-fn context<'a>(typed: &PatType, attrs: impl Iterator<Item = &'a Attribute>, errors: &Errors) {
+fn context(typed: &PatType, attrs: &[&Attribute], errors: &Errors) {
     for attribute in attrs {
         errors.at(
             attribute,
@@ -103,10 +103,8 @@ fn argument(ty: &Type, name: Option<&Ident>, errors: &Errors) -> bool {
 
 fn known_only(attrs: &[&Attribute], name: Option<&Ident>, errors: &Errors) {
     for attribute in attrs {
-        if !["serde", "schemars"]
-            .iter()
-            .any(|known| attribute.path().is_ident(known))
-        {
+        let known = |name: &Ident| is_one_of(name, &["serde", "schemars"]);
+        if !attribute.path().get_ident().is_some_and(known) {
             let message = messages::parameter_attribute(&attribute_name(attribute), name);
             errors.at(attribute, message);
         }

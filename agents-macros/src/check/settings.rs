@@ -15,25 +15,25 @@ use syn::{Expr, ExprLit, Ident, Lit, RangeLimits};
 
 /// Checks the values of an agent's settings, each by itself. A value that is reported is left out.
 pub(super) fn settings(entries: &mut Vec<Entry>, errors: &Errors) {
-    keys::value(entries, "model", |value| model(value, errors));
-    keys::value(entries, "purpose", |value| purpose(value, errors));
-    elements(entries, "tools", |tool_| tool(tool_, errors));
+    keys::value(entries, "model", &|value| model(value, errors));
+    keys::value(entries, "purpose", &|value| purpose(value, errors));
+    elements(entries, "tools", &|tool_| tool(tool_, errors));
     for entry in entries.iter_mut().filter(|entry| entry.key == "budget") {
         if let Value::Group(bounds) = &mut entry.value {
             budget(bounds, errors);
         }
     }
-    keys::value(entries, "context", |value| context(value, errors));
-    elements(entries, "policies", |element| policy(element, errors));
-    elements(entries, "hand_off", |element| agent(element, errors));
-    elements(entries, "fixers", |element| agent(element, errors));
+    keys::value(entries, "context", &|value| context(value, errors));
+    elements(entries, "policies", &|element| policy(element, errors));
+    elements(entries, "hand_off", &|element| agent(element, errors));
+    elements(entries, "fixers", &|element| agent(element, errors));
 }
 
 /// Checks each element of the list of one key. An element for which `fits` returns `false` is left out.
-pub(super) fn elements(entries: &mut [Entry], key: &str, mut fits: impl FnMut(&Element) -> bool) {
+pub(super) fn elements(entries: &mut [Entry], key: &str, fits: &dyn Fn(&Element) -> bool) {
     for entry in entries.iter_mut().filter(|entry| plain(&entry.key) == key) {
         if let Value::List(elements) = &mut entry.value {
-            elements.retain(&mut fits);
+            elements.retain(fits);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     keys::{self, Key},
     messages,
     model::{Member, ToolRef},
-    names::type_name,
+    names::{is_one_of, type_name},
     syntax::{pair, ungrouped, written},
 };
 use proc_macro2::TokenStream;
@@ -72,7 +72,7 @@ fn budget(one: &Said, errors: &Errors) -> bool {
     let values: Vec<&Expr> = one.values().collect();
     let is_bound = |value: &Expr| {
         let bound = pair(value.clone());
-        bound.is_ok_and(|(name, _)| keys::BUDGET.iter().any(|known| name == known))
+        bound.is_ok_and(|(name, _)| is_one_of(&name, keys::BUDGET))
     };
     if let [value] = values.as_slice()
         && !is_bound(value)
@@ -211,7 +211,7 @@ fn placed_once(here: &Member, seen: &mut Vec<String>, errors: &Errors) {
 
 /// Reports `.background().background_until_answer()`.
 fn in_background_once(here: &Member, errors: &Errors) {
-    for second in here.background().skip(1) {
+    for second in here.background().iter().skip(1) {
         errors.at(second, messages::one_background());
     }
 }
@@ -237,21 +237,20 @@ fn within(here: &Member, above: &[&Member], errors: &Errors) {
     else {
         return;
     };
-    let limits = || limits.iter().chain(parent.confirmed());
-    if !limits().all(ToolRef::is_type) {
+    let limits = [limits, parent.confirmed()];
+    let is_in = |tool: &ToolRef, list: &[ToolRef]| list.iter().any(|other| other.is(tool));
+    let is_typed = |list: &[ToolRef]| list.iter().all(ToolRef::is_type);
+    if !limits.iter().all(|list| is_typed(list)) {
         return;
     }
     let granted = here.granted().unwrap_or_default();
-    let confirmed = here.confirmed().iter();
-    let confirmed = confirmed.filter(|tool| !granted.iter().any(|granted| granted.is(tool)));
-    for tool in granted
-        .iter()
-        .chain(confirmed)
-        .filter(|tool| tool.is_type())
-    {
-        if !limits().any(|limit| limit.is(tool)) {
-            let (child, parent) = (agent(here), agent(parent));
-            errors.at(tool, messages::beyond(written(tool), child, parent));
+    for (tools, others) in [(granted, &[][..]), (here.confirmed(), granted)] {
+        for tool in tools {
+            let is_new = tool.is_type() && !is_in(tool, others);
+            if is_new && !limits.iter().any(|list| is_in(tool, list)) {
+                let (child, parent) = (agent(here), agent(parent));
+                errors.at(tool, messages::beyond(written(tool), child, parent));
+            }
         }
     }
 }
@@ -259,7 +258,7 @@ fn within(here: &Member, above: &[&Member], errors: &Errors) {
 /// Reports a grant of a tool that an agent above has with confirmation only:
 /// `CodeMaster.confirm([Deploy]).delegates(Coder.grants([Deploy]))`.
 fn with_confirmation(here: &Member, above: &[&Member], errors: &Errors) {
-    for tool in here.granted().into_iter().flatten() {
+    for tool in here.granted().unwrap_or_default() {
         let confirms = |parent: &&&Member| parent.confirmed().iter().any(|other| other.is(tool));
         if let Some(parent) = above.iter().find(confirms) {
             let (child, parent) = (agent(here), agent(parent));

@@ -31,20 +31,20 @@ pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
         undo,
     } = tool;
     keys::entries("tool", entries, crate::keys::TOOL, errors);
-    keys::value(entries, "category", |value| {
+    keys::value(entries, "category", &|value| {
         word("category", value, CATEGORIES, errors).is_some()
     });
-    keys::value(entries, "timeout", |value| timeout(value, errors));
-    keys::value(entries, "cache", |value| cache(value, errors));
-    keys::value(entries, "approval", |value| approval(value, errors));
-    keys::value(entries, "risk", |value| risk(value, errors));
-    keys::value(entries, "effect_description", |value| {
+    keys::value(entries, "timeout", &|value| timeout(value, errors));
+    keys::value(entries, "cache", &|value| cache(value, errors));
+    keys::value(entries, "approval", &|value| approval(value, errors));
+    keys::value(entries, "risk", &|value| risk(value, errors));
+    keys::value(entries, "effect_description", &|value| {
         undo::effect_description(value, errors)
     });
-    keys::value(entries, "irreversible", |value| {
+    keys::value(entries, "irreversible", &|value| {
         undo::said(value, messages::IRREVERSIBLE_WITHOUT_REASON, errors)
     });
-    settings::elements(entries, "secrets", |element| secret(element, errors));
+    settings::elements(entries, "secrets", &|element| secret(element, errors));
     params::params(&mut function.sig, errors);
     result(&function.sig, errors);
     if let Some(arms) = on_error {
@@ -167,8 +167,10 @@ fn result(sig: &Signature, errors: &Errors) {
     };
     is_concrete(ty, "the result of a tool", errors);
     // Where it could not borrow from a parameter, rustc says so.
-    let is_lent = |typed: &PatType| matches!(&*typed.ty, Type::Reference(_));
-    if borrow_in(ty).is_some_and(|reference| !is_static(&reference)) && typed(sig).any(is_lent) {
+    let is_lent = |typed: &&PatType| matches!(&*typed.ty, Type::Reference(_));
+    if borrow_in(ty).is_some_and(|reference| !is_static(&reference))
+        && typed(sig).iter().any(is_lent)
+    {
         is_owned(ty, "a tool", "its result", errors);
     }
 }
@@ -179,7 +181,7 @@ fn injected(sig: &Signature) -> Vec<Ident> {
         let mut attrs = typed.attrs.iter();
         attrs.any(|attribute| attribute.path().is_ident("inject"))
     };
-    let injected = typed(sig).filter(is_injected);
+    let injected = typed(sig).into_iter().filter(is_injected);
     injected.filter_map(parameter_name).cloned().collect()
 }
 
@@ -245,11 +247,13 @@ fn described(tool: &Tool, errors: &Errors) {
             messages::undescribed("tool", &tool.name),
         );
     }
-    for (param, _) in tool.arguments().filter(|(param, _)| param.docs.is_empty()) {
-        errors.at(
-            &param.ident,
-            messages::undescribed_argument(plain(&param.ident)),
-        );
+    for (param, _) in tool.arguments() {
+        if param.docs.is_empty() {
+            errors.at(
+                &param.ident,
+                messages::undescribed_argument(plain(&param.ident)),
+            );
+        }
     }
 }
 
@@ -267,12 +271,13 @@ fn asynchronous(tool: &Tool, errors: &Errors) {
 /// Checks each `#[example(path = "a.txt")]`: every name is an argument of the tool, no name stands twice, and every
 /// required argument is there.
 fn examples(tool: &Tool, errors: &Errors) {
-    let known: Vec<String> = tool
-        .arguments()
+    let arguments = tool.arguments();
+    let known: Vec<String> = arguments
+        .iter()
         .map(|(param, _)| param.wire_name())
         .collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let flattened = tool.arguments().any(|(_, attrs)| has_key(attrs, "flatten"));
+    let flattened = arguments.iter().any(|(_, attrs)| has_key(attrs, "flatten"));
     for Example { attribute, fields } in &tool.examples {
         if fields.is_empty() && !known.is_empty() {
             errors.at(attribute, messages::example_of_nothing(&tool.name));
@@ -285,12 +290,10 @@ fn examples(tool: &Tool, errors: &Errors) {
                 errors.at(name, messages::twice(name));
             }
         }
-        let missing = tool
-            .arguments()
-            .filter(|(param, attrs)| is_required(param, attrs));
-        for (param, _) in missing {
+        for (param, attrs) in &arguments {
             let wanted = param.wire_name();
-            if !fields.iter().any(|(name, _)| plain(name) == wanted) {
+            let is_given = fields.iter().any(|(name, _)| plain(name) == wanted);
+            if is_required(param, attrs) && !is_given {
                 errors.at(attribute.path(), messages::example_leaves_out(wanted));
             }
         }

@@ -28,25 +28,25 @@ use syn::{Attribute, ExprPath, LitStr, Meta, spanned::Spanned};
 pub(super) fn arguments(tool: &Tool) -> TokenStream {
     let rt = &tool.rt;
     let (serde, schemars) = (rt.text("serde"), rt.text("schemars"));
+    let arguments = tool.arguments();
     // serde knows no way to have both.
-    let flattened = tool.arguments().any(|(_, attrs)| has_key(attrs, "flatten"));
+    let flattened = arguments.iter().any(|(_, attrs)| has_key(attrs, "flatten"));
     let strictly = (!flattened).then(|| quote!(, deny_unknown_fields));
-    let (fields, defaults): (Vec<_>, Vec<_>) = tool
-        .arguments()
-        .map(|(param, attrs)| {
-            let Param { ident, docs, .. } = param;
-            let (ty, described) = field(param);
-            let (attrs, default) = with_default(param, attrs);
-            (quote!(#docs #(#attrs)* #described #ident: #ty), default)
-        })
-        .unzip();
+    let (mut fields, mut defaults) = (Vec::new(), TokenStream::new());
+    for (param, attrs) in arguments {
+        let Param { ident, docs, .. } = param;
+        let (ty, described) = field(param);
+        let (attrs, default) = with_default(param, attrs);
+        fields.push(quote!(#docs #(#attrs)* #described #ident: #ty));
+        defaults.extend(default);
+    }
     let (bounds, sent) = (bounds(tool), sent(tool));
     quote! {
         #[derive(#rt::serde::Deserialize, #rt::schemars::JsonSchema)]
         #[serde(crate = #serde #strictly)]
         #[schemars(crate = #schemars)]
         pub struct #sent where #(#bounds),* { #(#fields),* }
-        #(#defaults)*
+        #defaults
     }
 }
 
@@ -60,6 +60,7 @@ pub(super) fn sent(tool: &Tool) -> Ident {
 pub(super) fn bounds(tool: &Tool) -> Vec<TokenStream> {
     let bound = |param: &Param| Some(asserts::bound(&param.ty, trait_of(param.asked())?));
     tool.arguments()
+        .into_iter()
         .filter_map(|(param, _)| bound(param))
         .collect()
 }
@@ -148,6 +149,7 @@ fn renamed(tokens: &TokenStream, name: &Ident) -> Option<(TokenStream, ExprPath)
 /// Returns a bound such as `PgPool: __rt::Injected` for each injected field.
 pub(super) fn injected_bounds(tool: &Tool) -> Vec<TokenStream> {
     tool.fields()
+        .into_iter()
         .map(|field| asserts::bound(&field.ty, "Injected"))
         .collect()
 }

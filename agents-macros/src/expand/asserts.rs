@@ -20,7 +20,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Generics, Type, WhereClause, spanned::Spanned};
 
 /// Prints a bound such as `PathBuf: __rt::Argument`; rustc reports it at the user's type.
-pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
+pub(super) fn bound(ty: &dyn ToTokens, what: &str) -> TokenStream {
     // From the type's first token to its last: exactly that is underlined.
     let last = end(ty);
     let what = syn::Ident::new(what, last);
@@ -29,7 +29,7 @@ pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
 }
 
 /// Prints a type that is reached through a trait: `<PathBuf as __rt::Argument>::Type`.
-pub(super) fn through(ty: &impl ToTokens, what: &str) -> TokenStream {
+pub(super) fn through(ty: &dyn ToTokens, what: &str) -> TokenStream {
     let ty = ty.to_token_stream();
     let at = here(ty.span());
     let what = syn::Ident::new(what, at);

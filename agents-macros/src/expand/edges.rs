@@ -19,7 +19,7 @@ pub(super) fn edges(agent: &Agent) -> Edges {
     if given.to_string() != bounds[0].to_string() {
         bounds.push(given);
     }
-    let faults = agent.returned().filter_map(asserts::fault);
+    let faults = agent.returned().into_iter().filter_map(asserts::fault);
     bounds.extend(faults.map(|fault| asserts::bound(&fault, "AgentFault")));
     Edges {
         input: asserts::through(&agent.input, "AgentData"),

@@ -27,7 +27,10 @@ pub(crate) use structure::{branch, structure};
 pub(crate) use tool::tool;
 pub(crate) use undo::alone as undo;
 
-use crate::paths::{Rt, end};
+use crate::{
+    names::is_one_of,
+    paths::{Rt, end},
+};
 use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::quote;
 use syn::{Attribute, Block, Expr, Macro, Stmt};
@@ -85,9 +88,8 @@ fn ends(block: &Block) -> bool {
 /// Tells whether a macro never returns: `todo!()`, `panic!()` and the like.
 fn is_end(called: &Macro) -> bool {
     called.path.segments.last().is_some_and(|name| {
-        ["todo", "unimplemented", "unreachable", "panic"]
-            .iter()
-            .any(|known| name.ident == known)
+        let ends = ["todo", "unimplemented", "unreachable", "panic"];
+        is_one_of(&name.ident, &ends)
     })
 }
 

@@ -8,7 +8,6 @@ use crate::{
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::iter;
 use syn::spanned::Spanned;
 
 /// Prints an `on_error!(ReadFile, match error { .. })` that stands alone:
@@ -30,7 +29,7 @@ pub(crate) fn alone(arms: &Arms, rt: &Rt) -> TokenStream {
 /// Prints the arms that stand beside their tool; they see the injected values.
 pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let arms = tool.on_error.as_ref()?;
-    let injected = tool.fields().map(|param| {
+    let injected = tool.fields().into_iter().map(|param| {
         let name = &param.ident;
         quote! {
             #[allow(unused_variables, reason = "arms need not look at what is injected")]
@@ -101,16 +100,15 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
 /// Prints `<ReadFile as __rt::RetrySafe>::check();` at each verb that would run the tool again, and `Fallible` at
 /// each `Returned`. rustc then reports the verb or the pattern.
 fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
-    let reruns = arms.reruns.iter().map(|verb| ("RetrySafe", verb));
-    let returned = arms.returned.iter().map(|variant| ("Fallible", variant));
-    let asserts = reruns
-        .chain(returned)
-        .map(|(what, Under { cfgs, it: at })| {
+    let mut asserts = TokenStream::new();
+    for (what, all) in [("RetrySafe", &arms.reruns), ("Fallible", &arms.returned)] {
+        for Under { cfgs, it: at } in all {
             let (tool, what) = (respan(tool.clone(), at.span()), Ident::new(what, at.span()));
             let check = quote_spanned!(at.span()=> <#tool as __rt::#what>::check(););
-            quote!(#(#cfgs)* #check)
-        });
-    asserts.collect()
+            asserts.extend(quote!(#(#cfgs)* #check));
+        }
+    }
+    asserts
 }
 
 /// Prints the arms of an agent, as steps of its builder:
@@ -122,7 +120,7 @@ fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
 /// .on_error_of_skill("data_ops", |error, cx| match error { .. })
 /// .fixer(JsonFixer)
 /// ```
-pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step> {
+pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> Vec<Step> {
     let (error, cx, attrs) = (error(), cx(), &arms.written.attrs);
     let matched = matched(arms, &error);
     let any = quote! {
@@ -134,15 +132,16 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step>
         }
         None => {
             let skill = arms.written.skill.as_ref();
-            let rerun = arms.reruns_by_cfgs().into_iter().flat_map(|cfgs| {
-                agent.rerun_by_default(skill).map(move |tool| {
+            let mut reruns = TokenStream::new();
+            for cfgs in arms.reruns_by_cfgs() {
+                for tool in agent.rerun_by_default(skill) {
                     let check = quote_spanned!(tool.span()=> <#tool as __rt::RetrySafe>::check(););
-                    quote!(#(#cfgs)* #check)
-                })
-            });
+                    reruns.extend(quote!(#(#cfgs)* #check));
+                }
+            }
             match skill.map(plain) {
-                None => quote!(.on_error(#any { #(#rerun)* #matched })),
-                Some(skill) => quote!(.on_error_of_skill(#skill, #any { #(#rerun)* #matched })),
+                None => quote!(.on_error(#any { #reruns #matched })),
+                Some(skill) => quote!(.on_error_of_skill(#skill, #any { #reruns #matched })),
             }
         }
         Some(tool) => {
@@ -157,15 +156,17 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step>
             }
         }
     };
-    let fixers = arms.fixers.iter().map(|Under { cfgs, it: fixer }| Step {
-        attrs: attrs.iter().chain(cfgs).cloned().collect(),
-        call: quote!(.fixer(#fixer)),
-    });
-    let arms = Step {
+    let mut steps = vec![Step {
         attrs: attrs.clone(),
         call,
-    };
-    iter::once(arms).chain(fixers)
+    }];
+    for Under { cfgs, it: fixer } in &arms.fixers {
+        steps.push(Step {
+            attrs: [attrs.as_slice(), cfgs].concat(),
+            call: quote!(.fixer(#fixer)),
+        });
+    }
+    steps
 }
 
 /// Prints the `match` over the arms:

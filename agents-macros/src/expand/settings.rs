@@ -83,31 +83,33 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         let method = Ident::new("knowledge_from", here(key.span()));
         quote!(.#method(#folders))
     });
-    let policies = policies.iter().flat_map(|(_, policies)| policies);
-    let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
+    let policies = policies.as_ref().map(|(_, policies)| {
+        let policies = policies
+            .iter()
+            .map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
+        quote!(#(#policies)*)
+    });
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     let on_tool_use = on_tool_use.as_ref().map(|(key, hook)| quote!(.#key(#hook)));
     let validate = validate.as_ref().map(|(key, check)| quote!(.#key(#check)));
     let hand_off = hand_off
-        .iter()
-        .flat_map(|(key, agents)| agents.iter().map(|agent| listed(&key.to_string(), agent)));
-    let fixers = fixers.iter().flat_map(|(_, fixers)| fixers);
-    let fixers = fixers.map(|agent| listed("fixer", agent));
+        .as_ref()
+        .map(|(key, agents)| each(&key.to_string(), agents));
+    let fixers = fixers.as_ref().map(|(_, fixers)| each("fixer", fixers));
     let begun = quote! {
         __rt::AgentBuilder #types::new(#name)
             #input #description #prompt #model #purpose #tools #budget #context #memory #folders #strict #on_tool_use #validate
-            #(#policies)* #(#hand_off)* #(#fixers)*
+            #policies #hand_off #fixers
     };
-    let known = agent.knowledge.iter().map(knowledge);
-    let arms = agent
-        .on_error
-        .iter()
-        .flat_map(|arms| super::on_error::of_agent(agent, arms));
-    let handlers = agent
-        .on_escalation
-        .iter()
-        .map(|handler| super::on_escalation::of_agent(agent, handler));
-    built(begun, known.chain(arms).chain(handlers).chain(skills))
+    let mut steps: Vec<Step> = agent.knowledge.iter().map(knowledge).collect();
+    for arms in &agent.on_error {
+        steps.extend(super::on_error::of_agent(agent, arms));
+    }
+    for handler in &agent.on_escalation {
+        steps.push(super::on_escalation::of_agent(agent, handler));
+    }
+    steps.extend(skills);
+    built(begun, steps)
 }
 
 /// Prints one chain of calls, which ends at each step that has attributes and begins anew:
@@ -118,7 +120,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
 /// let builder = builder.skill(..);
 /// builder.skill(..).build()
 /// ```
-fn built(mut chain: TokenStream, steps: impl Iterator<Item = Step>) -> TokenStream {
+fn built(mut chain: TokenStream, steps: Vec<Step>) -> TokenStream {
     // A name of the macro's own.
     let builder = Ident::new("builder", Span::mixed_site());
     let mut said = TokenStream::new();
@@ -168,12 +170,15 @@ fn spread(tools: &Expr) -> TokenStream {
     }
 }
 
-/// Prints the call for one element of a list of agents: `.fixer(SqlFixer)`, or `.hand_off(Refunds)`.
-fn listed(method: &str, element: &Element) -> TokenStream {
-    let (Element::One(agent) | Element::Spread(_, agent)) = element;
-    let at = here(agent.span());
-    let method = Ident::new(method, at);
-    quote_spanned!(at=> .#method(#agent))
+/// Prints a call for each element of a list of agents: `.fixer(SqlFixer)`, or `.hand_off(Refunds)`.
+fn each(method: &str, elements: &[Element]) -> TokenStream {
+    let calls = elements.iter().map(|element| {
+        let (Element::One(agent) | Element::Spread(_, agent)) = element;
+        let at = here(agent.span());
+        let method = Ident::new(method, at);
+        quote_spanned!(at=> .#method(#agent))
+    });
+    calls.collect()
 }
 
 /// Prints the description of an agent for other agents: the key `description`, else the doc comment, else the prompt if

@@ -85,7 +85,7 @@ fn definition(tool: &Tool) -> TokenStream {
         };
         return generated_type::definition(rt, &attributes, vis, ty, None);
     }
-    let fields = tool.fields().map(
+    let fields = tool.fields().into_iter().map(
         |Param {
              ident, ty, docs, ..
          }| {
@@ -123,7 +123,7 @@ fn definition(tool: &Tool) -> TokenStream {
 /// ```
 fn cloned(tool: &Tool) -> Option<TokenStream> {
     let (ty, bounds) = (&tool.ty, injected_bounds(tool));
-    let fields = tool.fields().map(|field| &field.ident);
+    let fields = tool.fields().into_iter().map(|field| &field.ident);
     (!tool.is_unit()).then(|| {
         quote! {
             #[automatically_derived]
@@ -331,10 +331,10 @@ fn call(tool: &Tool) -> TokenStream {
     } else {
         quote!(__rt::Ok(__rt::ToolOutput::pack(#value)))
     };
-    let args = if tool.arguments().next().is_some() {
-        quote!(#args)
-    } else {
+    let args = if tool.arguments().is_empty() {
         quote!(_)
+    } else {
+        quote!(#args)
     };
     let cx = if tool.takes_context() {
         quote!(#cx)
@@ -390,7 +390,7 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
 /// }
 /// ```
 fn hash_instance(tool: &Tool) -> Option<TokenStream> {
-    let fields = tool.fields().map(|field| &field.ident);
+    let fields = tool.fields().into_iter().map(|field| &field.ident);
     (!tool.is_unit()).then(|| {
         quote! {
             fn hash_instance(&self, state: &mut dyn __rt::Hasher) {

@@ -197,7 +197,7 @@ pub(super) fn may_be_undone(tool: &Tool) -> Option<TokenStream> {
 /// ```
 pub(super) fn effect_checked(tool: &Tool) -> Option<TokenStream> {
     let effect = tool.effect.as_ref()?;
-    let shown = tool.arguments().map(|(param, _)| {
+    let shown = tool.arguments().into_iter().map(|(param, _)| {
         let name = &param.ident;
         quote! {
             #[allow(unused_variables, reason = "not every argument is in the text")]

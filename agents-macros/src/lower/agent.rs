@@ -77,10 +77,11 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>) -> Result<Agent, Box<Impl>> {
         return Err(Box::new(block));
     };
     let (mut skills, mut known) = (Vec::new(), Vec::new());
+    let (mut on_error, mut on_escalation) = (Vec::new(), Vec::new());
     let mut broken = block.trait_.is_some();
     let mut has_refused_skills = false;
-    for member in &mut block.members {
-        match member {
+    for mut member in std::mem::take(&mut block.members) {
+        match &mut member {
             Member::Function(function, mark) => match mark.take() {
                 Some(Mark::Skill(mark)) => {
                     let skill = skill(function, mark);
@@ -92,18 +93,12 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>) -> Result<Agent, Box<Impl>> {
             },
             Member::OnError(_) | Member::OnEscalation(_) | Member::Other(_) => {}
         }
-    }
-    let blocks = block.members.extract_if(.., |member| {
-        matches!(member, Member::OnError(_) | Member::OnEscalation(_))
-    });
-    let (mut on_error, mut on_escalation) = (Vec::new(), Vec::new());
-    for member in blocks {
         match member {
             Member::OnError(arms) => on_error.push(super::on_error::on_error(arms)),
             Member::OnEscalation(handler) => {
                 on_escalation.push(super::on_escalation::on_escalation(handler));
             }
-            Member::Function(..) | Member::Other(_) => {}
+            other => block.members.push(other),
         }
     }
     let cfgs = cfgs(&block.attrs);
@@ -202,11 +197,11 @@ fn knowledge(function: &Function) -> Option<Knowledge> {
 
 /// Returns the type of an agent's one input, or `()` if it has none; `None` if the input was refused.
 fn input(sig: &Signature) -> Option<Type> {
-    let mut inputs = typed(sig);
-    let Some(first) = inputs.next() else {
+    let inputs = typed(sig);
+    let Some(first) = inputs.first() else {
         return Some(unit());
     };
-    let can_be_had = inputs.next().is_none()
+    let can_be_had = inputs.len() == 1
         && !is_context(&first.ty)
         && !is_opaque(&first.ty)
         && borrow_in(&first.ty).is_none();
@@ -215,7 +210,7 @@ fn input(sig: &Signature) -> Option<Type> {
 
 /// Returns the name of an agent's one input, for models that call the agent: `question` for `_question: String`.
 fn input_name(sig: &Signature) -> Option<String> {
-    let first = typed(sig).next()?;
+    let first = *typed(sig).first()?;
     let Pat::Ident(ident) = &*first.pat else {
         return None;
     };

@@ -39,6 +39,11 @@ fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
         .collect()
 }
 
+/// Removes doc comments, which nobody reads there.
+fn drop_docs(attrs: &mut Vec<Attribute>) {
+    attrs.retain(|attribute| !attribute.path().is_ident("doc"));
+}
+
 /// Removes all attributes but lint levels from parameters, since rustc would not accept them there.
 fn strip_parameters(function: &mut Function) {
     for input in &mut function.sig.inputs {

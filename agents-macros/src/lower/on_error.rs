@@ -9,7 +9,7 @@
 //!
 //! Calls are rewritten in place, with the user's own tokens: rustc underlines mistakes there.
 
-use super::{cfgs, handed_out};
+use super::{cfgs, drop_docs, handed_out};
 use crate::{
     ast::{self, bound, failure},
     keys,
@@ -27,13 +27,11 @@ use syn::{
 /// Turns the arms of one `on_error` into the model from which code is printed, with plain Rust in place of the macro's
 /// notation.
 pub(crate) fn on_error(mut written: ast::Arms) -> Arms {
-    written
-        .attrs
-        .retain(|attribute| !attribute.path().is_ident("doc"));
+    drop_docs(&mut written.attrs);
     let mut arms = Vec::new();
     let (mut reruns, mut returned, mut fixers) = (Vec::new(), Vec::new(), Vec::new());
     for meant in std::mem::take(&mut written.meant) {
-        let Some(kind) = keys::KINDS.iter().find(|kind| meant.kind == kind.name) else {
+        let Some(kind) = keys::kind(&meant.kind) else {
             continue;
         };
         let is_execution = kind.name == "execution_error";
@@ -115,11 +113,13 @@ fn qualify(pattern: &mut Pat) {
 }
 
 /// Attaches the `#[cfg]` attributes of an arm to each thing that was found in the arm.
-fn under<T>(cfgs: &[Attribute], all: Vec<T>) -> impl Iterator<Item = Under<T>> {
-    all.into_iter().map(|it| Under {
-        cfgs: cfgs.to_vec(),
-        it,
-    })
+fn under<T>(cfgs: &[Attribute], all: Vec<T>) -> Vec<Under<T>> {
+    let mut found = Vec::new();
+    for it in all {
+        let cfgs = cfgs.to_vec();
+        found.push(Under { cfgs, it });
+    }
+    found
 }
 
 struct Sugar<'a> {
@@ -176,7 +176,7 @@ impl Sugar<'_> {
         let Some(verb) = path.path.get_ident().cloned() else {
             return;
         };
-        if keys::VERBS.iter().all(|known| verb != known.name) {
+        if keys::named(&verb, keys::VERBS).is_none() {
             return;
         }
         // Elsewhere it is the wrong verb, whatever the tool does.

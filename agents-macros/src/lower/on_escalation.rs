@@ -6,7 +6,7 @@
 //! reroute_to_skill(Self::by_hand)             reroute_to_skill("by_hand")
 //! ```
 
-use super::on_error::with_modifiers;
+use super::{drop_docs, on_error::with_modifiers};
 use crate::{
     ast, keys,
     model::Handler,
@@ -29,7 +29,7 @@ pub(crate) fn on_escalation(written: ast::Handler) -> Handler {
         keyword,
         mut body,
     } = written;
-    attrs.retain(|attribute| !attribute.path().is_ident("doc"));
+    drop_docs(&mut attrs);
     let mut sugar = Sugar {
         escalation: None,
         skills: Vec::new(),
@@ -98,8 +98,8 @@ impl Sugar {
         let Some(verb) = path.path.get_ident().cloned() else {
             return;
         };
-        if keys::RESOLUTIONS.iter().all(|known| verb != known.name) {
-            if keys::VERBS.iter().any(|known| verb == known.name) {
+        if keys::named(&verb, keys::RESOLUTIONS).is_none() {
+            if keys::named(&verb, keys::VERBS).is_some() {
                 // No such verb is in scope: that is reported, and rustc need not report it as well.
                 *expr = parse_quote_spanned!(verb.span()=> ::core::unreachable!());
                 self.strangers.push(verb);

@@ -11,7 +11,7 @@ use syn::{Attribute, PatType, Signature, Type};
 
 /// Reads the parameters of a tool's function, except those that the check reports.
 pub(super) fn params(sig: &Signature) -> Vec<Param> {
-    typed(sig).filter_map(param).collect()
+    typed(sig).into_iter().filter_map(param).collect()
 }
 
 fn param(typed: &PatType) -> Option<Param> {

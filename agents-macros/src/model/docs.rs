@@ -1,5 +1,6 @@
 //! Doc comments, which become the descriptions for the model.
 
+use crate::syntax::taken;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
@@ -22,7 +23,7 @@ impl Docs {
     /// Takes the doc comments out of the attributes of an item.
     pub(crate) fn take(attrs: &mut Vec<Attribute>) -> Self {
         let mut docs = Docs::default();
-        for attribute in attrs.extract_if(.., |attribute| attribute.path().is_ident("doc")) {
+        for attribute in taken(attrs, &|attribute| attribute.path().is_ident("doc")) {
             if let Meta::NameValue(pair) = &attribute.meta {
                 docs.parts.push(match &pair.value {
                     Expr::Lit(ExprLit {

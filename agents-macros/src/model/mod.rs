@@ -285,16 +285,18 @@ impl Function {
 
 impl Tool {
     /// Returns the parameters for which the model sends values.
-    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&Param, &[Attribute])> {
-        self.params.iter().filter_map(|param| match &param.kind {
+    pub(crate) fn arguments(&self) -> Vec<(&Param, &[Attribute])> {
+        let arguments = self.params.iter().filter_map(|param| match &param.kind {
             ParamKind::Argument(attrs) => Some((param, attrs.as_slice())),
             _ => None,
-        })
+        });
+        arguments.collect()
     }
 
     /// Returns the parameters that the model does not send: fields of the tool's struct hold their values.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = &Param> {
-        self.params.iter().filter(|param| param.is_injected())
+    pub(crate) fn fields(&self) -> Vec<&Param> {
+        let fields = self.params.iter().filter(|param| param.is_injected());
+        fields.collect()
     }
 
     /// Tells whether the tool's type would have the tool's name, or would hide a common type.
@@ -328,7 +330,7 @@ impl Tool {
     }
 
     pub(crate) fn is_unit(&self) -> bool {
-        self.fields().next().is_none()
+        self.fields().is_empty()
     }
 
     pub(crate) fn takes_context(&self) -> bool {
@@ -441,6 +443,13 @@ impl Returns {
     }
 }
 
+impl Settings {
+    /// Returns the elements in the list of tools.
+    pub(crate) fn listed(&self) -> &[Element] {
+        self.tools.as_ref().map_or(&[], |(_, tools)| tools)
+    }
+}
+
 impl Arms {
     /// Returns the `#[cfg]` conditions under which the arms run a tool again. If such a verb is always there, the
     /// result is one empty list.
@@ -462,26 +471,28 @@ impl Agent {
 
     /// Returns the types in the agent's list of tools that an arm for all tools of the agent, or of a skill, could run
     /// again. Tools with arms of their own for `execution_error` in this block are left out.
-    pub(crate) fn rerun_by_default(&self, skill: Option<&Ident>) -> impl Iterator<Item = &Path> {
+    pub(crate) fn rerun_by_default(&self, skill: Option<&Ident>) -> Vec<&Path> {
         let name = |path: &Path| path.segments.last().map(|segment| segment.ident.clone());
-        let has_arms = move |tool: &Path| {
-            let mut own = self
-                .on_error
-                .iter()
-                .filter(|arms| arms.tool.as_ref().and_then(name) == name(tool));
-            own.any(|arms| arms.arms.iter().any(|arm| arm.variant == "Execution"))
+        let has_arms = |tool: &Path| {
+            self.on_error.iter().any(|arms| {
+                arms.tool.as_ref().and_then(name) == name(tool)
+                    && arms.arms.iter().any(|arm| arm.variant == "Execution")
+            })
         };
         // A skill that lists tools has no others.
         let of_skill = skill.and_then(|name| self.listed_by(name));
-        let is_there = move |tool: &&Path| {
+        let is_there = |tool: &Path| {
             let names = of_skill.as_ref();
             names.is_none_or(|names| name(tool).is_some_and(|name| names.contains(&name)))
         };
-        let listed = self.settings.tools.iter().flat_map(|(_, tools)| tools);
-        listed
-            .filter_map(Element::tool_type)
-            .filter(is_there)
-            .filter(move |tool| !has_arms(tool))
+        let mut tools = Vec::new();
+        for tool in self.settings.listed() {
+            tools.extend(
+                tool.tool_type()
+                    .filter(|tool| is_there(tool) && !has_arms(tool)),
+            );
+        }
+        tools
     }
 
     /// Returns the types of the tools that a skill lists; `None` if the skill has no key `tools`, or lists a tool by
@@ -509,17 +520,16 @@ impl Agent {
     }
 
     /// Returns the return types of the user's own functions with a body that no `#[cfg]` can leave out.
-    pub(crate) fn returned(&self) -> impl Iterator<Item = &Returns> {
-        let (function, skills) = match &self.make {
-            Make::Function(function, _) => (function.has_body().then_some(&self.output), &[][..]),
-            Make::Skills(_, skills) => (None, skills.as_slice()),
-        };
-        let skills = skills
-            .iter()
-            .filter(|skill| skill.function.has_body() && skill.cfgs.is_empty());
-        function
-            .into_iter()
-            .chain(skills.map(|skill| &skill.returns))
+    pub(crate) fn returned(&self) -> Vec<&Returns> {
+        match &self.make {
+            Make::Function(function, _) if function.has_body() => vec![&self.output],
+            Make::Function(..) => Vec::new(),
+            Make::Skills(_, skills) => skills
+                .iter()
+                .filter(|skill| skill.function.has_body() && skill.cfgs.is_empty())
+                .map(|skill| &skill.returns)
+                .collect(),
+        }
     }
 
     /// Tells whether a model answers for the agent or a skill, so that a prompt is needed.

@@ -65,18 +65,20 @@ impl Member {
     }
 
     /// Returns the methods that let the agent work in the background: none, or one if the team has no mistake.
-    pub(crate) fn background(&self) -> impl Iterator<Item = &Ident> {
-        self.said.iter().filter_map(|said| match said {
+    pub(crate) fn background(&self) -> Vec<&Ident> {
+        let methods = self.said.iter().filter_map(|said| match said {
             Said::Background(method) => Some(method),
             _ => None,
-        })
+        });
+        methods.collect()
     }
 
-    pub(crate) fn delegates(&self) -> impl Iterator<Item = &Member> {
-        self.said.iter().flat_map(|said| match said {
-            Said::Delegates(_, members) => members.as_slice(),
-            _ => &[],
-        })
+    pub(crate) fn delegates(&self) -> &[Member] {
+        let members = self.said.iter().find_map(|said| match said {
+            Said::Delegates(_, members) => Some(members.as_slice()),
+            _ => None,
+        });
+        members.unwrap_or_default()
     }
 
     /// Returns the agent as a path; `None` if it is any other expression. A path means the same agent everywhere.

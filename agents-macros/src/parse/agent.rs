@@ -13,9 +13,10 @@ use crate::{
     ast::{Agent, Arms, Entry, Function, Handler, Impl, Mark, Member, Skill, Value},
     diag::Errors,
     keys, messages,
+    names::is_one_of,
     paths::start,
     suggest::{self, colons},
-    syntax::{is_own, typed},
+    syntax::{is_own, taken, typed},
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -38,7 +39,7 @@ pub(crate) fn agent(arguments: TokenStream, item: TokenStream, errors: &Errors) 
     let mut entries = entries::entries("agent", arguments, errors);
     let read = |input: ParseStream<'_>| {
         let mut attrs = input.call(Attribute::parse_outer)?;
-        for again in attrs.extract_if(.., |attribute| is(attribute, "agent")) {
+        for again in taken(&mut attrs, &|attribute| is(attribute, "agent")) {
             entries.extend(entries::of_attribute(&again, errors));
         }
         if function::is_next(input) {
@@ -119,7 +120,7 @@ fn one_job(members: &mut [Member], entries: &[Entry]) {
         methods.retain(|(function, _)| !function.has_body());
     } else if methods
         .iter()
-        .any(|(function, _)| typed(&function.sig).count() != 1)
+        .any(|(function, _)| typed(&function.sig).len() != 1)
     {
         return;
     }
@@ -194,7 +195,7 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     for attribute in attrs.iter_mut() {
         suggest::mark(attribute, errors);
     }
-    for attribute in attrs.extract_if(.., |attribute| is(attribute, "skill")) {
+    for attribute in taken(&mut attrs, &|attribute| is(attribute, "skill")) {
         let more = entries::of_attribute(&attribute, errors);
         skill
             .get_or_insert_with(|| Skill {
@@ -205,7 +206,7 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
             .extend(more);
     }
     let mut mark = skill.map(Mark::Skill);
-    for attribute in attrs.extract_if(.., |attribute| is(attribute, "knowledge")) {
+    for attribute in taken(&mut attrs, &|attribute| is(attribute, "knowledge")) {
         match mark {
             None => mark = Some(Mark::Knowledge(Box::new(attribute))),
             Some(_) => errors.at(&attribute, messages::marked_twice()),
@@ -218,7 +219,7 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
 /// Returns the name of a block such as `on_error { .. }`, if one comes next. In an `impl` it has to be a macro call.
 fn block_without_macro(input: ParseStream<'_>) -> Option<Ident> {
     let name: Ident = input.fork().parse().ok()?;
-    let is_block = keys::BLOCKS.iter().any(|block| name == block) && input.peek2(token::Brace);
+    let is_block = is_one_of(&name, keys::BLOCKS) && input.peek2(token::Brace);
     is_block.then_some(name)
 }
 
@@ -234,10 +235,7 @@ fn handled(input: ParseStream<'_>) -> syn::Result<Expr> {
 /// Returns the name of a macro such as `on_error!`, if the path names one that an agent's `impl` may hold.
 fn reserved(path: &Path) -> Option<Ident> {
     let name = &path.segments.last()?.ident;
-    keys::BLOCKS
-        .iter()
-        .any(|block| name == block)
-        .then(|| name.clone())
+    is_one_of(name, keys::BLOCKS).then(|| name.clone())
 }
 
 /// Returns the name of an `in_doubt!(..)` or an `undo!(..)`, which belong to a tool.

@@ -37,8 +37,17 @@ fn all<T>(
     parser: impl FnOnce(ParseStream<'_>) -> T,
 ) -> Option<T> {
     let mut value = None;
+    whole(
+        tokens,
+        errors,
+        Box::new(|input| value = Some(parser(input))),
+    );
+    value
+}
+
+fn whole<'p>(tokens: TokenStream, errors: &Errors, parser: Box<dyn FnOnce(ParseStream<'_>) + 'p>) {
     let parser = |input: ParseStream<'_>| {
-        value = Some(parser(input));
+        parser(input);
         if !input.is_empty() {
             errors.push(input.error("nothing is expected here"));
             rest(input);
@@ -50,7 +59,6 @@ fn all<T>(
     if errors.is_whole() {
         errors.ok(read);
     }
-    value
 }
 
 /// Reads `item, item, item,` and goes on at the next `,` after an item that cannot be read.

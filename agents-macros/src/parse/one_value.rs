@@ -6,7 +6,7 @@
 //! ```
 
 use super::{all, on_error, rest, rt};
-use crate::{diag::Errors, keys, messages, paths::Rt, suggest, syntax::written};
+use crate::{diag::Errors, keys, messages, names::is_one_of, paths::Rt, suggest, syntax::written};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
     Expr, ExprClosure, Ident, Pat, Path, ReturnType, Token, Type, parenthesized,
@@ -52,7 +52,7 @@ pub(super) type Take<N> = fn(Names, &Errors) -> N;
 /// Tells whether a block of a tool, such as `on_error` or `undo`, begins here.
 pub(super) fn is_block(input: ParseStream<'_>) -> bool {
     let word = input.fork().parse::<Ident>();
-    word.is_ok_and(|word| keys::TOOL_BLOCKS.iter().any(|block| word == block))
+    word.is_ok_and(|word| is_one_of(&word, keys::TOOL_BLOCKS))
 }
 
 impl Block {

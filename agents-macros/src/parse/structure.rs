@@ -23,7 +23,7 @@ use crate::{
 };
 use proc_macro2::{Span, TokenStream};
 use syn::{
-    Attribute, Expr, ExprCall, ExprLit, ExprMethodCall, ExprPath, ExprStruct, Ident, Token,
+    Expr, ExprCall, ExprLit, ExprMethodCall, ExprPath, ExprStruct, Ident, Token,
     parse::{ParseStream, Parser},
 };
 
@@ -95,8 +95,8 @@ fn taken_apart(call: ExprMethodCall, errors: &Errors) -> (Expr, Said) {
     if let Some(turbofish) = turbofish {
         errors.at(turbofish, messages::no_turbofish(&method));
     }
-    for attribute in args.iter().flat_map(attributes) {
-        errors.at(attribute, messages::attribute_in_a_team());
+    for argument in &args {
+        without_attributes(argument, errors);
     }
     let argument = |value| match method == "delegates" {
         true => Argument::Delegate(placed(value, errors)),
@@ -110,16 +110,24 @@ fn taken_apart(call: ExprMethodCall, errors: &Errors) -> (Expr, Said) {
     (*receiver, one)
 }
 
-/// Returns the attributes of an argument, or of the elements in a list. They mean nothing there, and are reported.
-fn attributes(expr: &Expr) -> Vec<&Attribute> {
+/// Reports the attributes of an argument, or of the elements in a list, where they mean nothing.
+fn without_attributes(expr: &Expr, errors: &Errors) {
     match expr {
-        Expr::Array(list) => list.elems.iter().flat_map(attributes).collect(),
+        Expr::Array(list) => {
+            for element in &list.elems {
+                without_attributes(element, errors);
+            }
+        }
         Expr::Path(ExprPath { attrs, .. })
         | Expr::MethodCall(ExprMethodCall { attrs, .. })
         | Expr::Call(ExprCall { attrs, .. })
         | Expr::Struct(ExprStruct { attrs, .. })
-        | Expr::Lit(ExprLit { attrs, .. }) => attrs.iter().collect(),
-        _ => Vec::new(),
+        | Expr::Lit(ExprLit { attrs, .. }) => {
+            for attribute in attrs {
+                errors.at(attribute, messages::attribute_in_a_team());
+            }
+        }
+        _ => {}
     }
 }
 

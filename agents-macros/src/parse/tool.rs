@@ -17,7 +17,7 @@ use crate::{
     ast::{Arms, Body, Entry, Example, Function, Tool},
     diag::Errors,
     messages,
-    syntax::pair,
+    syntax::{pair, taken},
 };
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
@@ -117,8 +117,7 @@ fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Opt
             return None;
         }
     };
-    let own = |attribute: &mut Attribute| is(attribute, "tool");
-    for attribute in function.attrs.extract_if(.., own) {
+    for attribute in taken(&mut function.attrs, &|attribute| is(attribute, "tool")) {
         entries.extend(entries::of_attribute(&attribute, errors));
     }
     Some(Tool {
@@ -229,8 +228,8 @@ pub(super) fn is(attribute: &Attribute, name: &str) -> bool {
 
 /// Takes the examples from the attributes of a function.
 fn examples(function: &mut Function, errors: &Errors) -> Vec<Example> {
-    let is_example = |attribute: &mut Attribute| attribute.path().is_ident("example");
-    let attributes = function.attrs.extract_if(.., is_example);
+    let is_example = |attribute: &Attribute| attribute.path().is_ident("example");
+    let attributes = taken(&mut function.attrs, &is_example).into_iter();
     let name = &function.sig.ident;
     attributes
         .filter_map(|attribute| example(attribute, name, errors))
@@ -288,7 +287,9 @@ pub(crate) fn example_above(
 /// Returns `item` without its examples, which show nothing without a tool.
 pub(crate) fn without_examples(item: TokenStream) -> TokenStream {
     let (mut attributes, rest) = apart(item);
-    attributes.retain(|attribute| !attribute.path().is_ident("example"));
+    taken(&mut attributes, &|attribute| {
+        attribute.path().is_ident("example")
+    });
     quote!(#(#attributes)* #rest)
 }
 

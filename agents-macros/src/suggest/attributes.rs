@@ -4,7 +4,9 @@
 use super::nearest;
 use crate::{
     diag::Errors,
-    keys, messages, suggest,
+    keys, messages,
+    names::is_one_of,
+    suggest,
     syntax::{attribute_name, written},
 };
 use proc_macro2::{TokenStream, TokenTree};
@@ -93,7 +95,7 @@ fn unlimited(entry: &[TokenTree]) -> Option<syn::Error> {
 
 fn unknown_key<'e>(entry: &'e [TokenTree], known: &[&str]) -> Option<&'e Ident> {
     match entry.first() {
-        Some(TokenTree::Ident(key)) if known.iter().all(|name| key != name) => Some(key),
+        Some(TokenTree::Ident(key)) if !is_one_of(key, known) => Some(key),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Slips in `on_escalation!`.
 
-use crate::{diag::Errors, keys, messages, syntax::own};
+use crate::{diag::Errors, keys, messages, names::is_one_of, syntax::own};
 use syn::{Expr, ExprCall, ExprMatch, Ident, Member, Pat, parse_quote, parse_quote_spanned};
 
 /// Corrects one expression in `on_escalation!` where the meaning is clear: the value of a `match`, or the argument of
@@ -35,9 +35,7 @@ fn by_severity(matched: &mut ExprMatch, errors: &Errors) {
         let Pat::Ident(name) = &arm.pat else {
             return false;
         };
-        keys::SEVERITIES
-            .iter()
-            .any(|severity| name.ident == severity)
+        is_one_of(&name.ident, keys::SEVERITIES)
     };
     let is_bare = path.path.is_ident("escalation") || path.path.is_ident("severity");
     if is_bare && arms.any(is_severity) {

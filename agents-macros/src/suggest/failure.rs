@@ -5,6 +5,7 @@ use crate::{
     ast::{Arm, bound},
     diag::Errors,
     messages,
+    names::is_one_of,
     paths::qualified,
     syntax::{is_capitalised, written},
     walk::{self, Part},
@@ -55,7 +56,7 @@ fn spell(pattern: &mut Pat, errors: &Errors) {
         // Of an unknown name rustc says what was meant.
         Pat::Ident(binding) if binding.subpat.is_none() => {
             let name = &binding.ident;
-            if VARIANTS.iter().any(|known| name == known) {
+            if is_one_of(name, &VARIANTS) {
                 errors.at(name, messages::failure_without_parentheses(name));
                 *pattern = parse_quote!(#name(..));
             }
@@ -95,7 +96,7 @@ pub(crate) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
 /// Returns how an expression itself uses `name` as an error of one type.
 fn taken_for(expr: &Expr, name: &Ident) -> Option<TakenFor> {
     let matched = |pattern: &Pat| TakenFor::Matched(pattern.clone());
-    let asked = |what: &dyn ToTokens| Some(TakenFor::Asked(what.to_token_stream().to_string()));
+    let asked = |what: &dyn ToTokens| TakenFor::Asked(what.to_token_stream().to_string());
     match expr {
         Expr::Match(choice) if is_it(&choice.expr, name) => {
             let mut patterns = choice.arms.iter().map(|arm| &arm.pat);
@@ -105,12 +106,11 @@ fn taken_for(expr: &Expr, name: &Ident) -> Option<TakenFor> {
             is_of_another(&choice.pat).then(|| matched(&choice.pat))
         }
         // A failure has no fields.
-        Expr::Field(field) if is_it(&field.base, name) => asked(&field.member),
+        Expr::Field(field) if is_it(&field.base, name) => Some(asked(&field.member)),
         // Methods that errors have and failures do not.
         Expr::MethodCall(call) if is_it(&call.receiver, name) => {
             let methods = ["kind", "source", "downcast_ref", "raw_os_error", "status"];
-            let is_known = methods.iter().any(|known| call.method == known);
-            is_known.then(|| asked(&call.method)).flatten()
+            is_one_of(&call.method, &methods).then(|| asked(&call.method))
         }
         _ => None,
     }
@@ -161,7 +161,7 @@ pub(crate) fn variant_of_another(pattern: &Pat) -> Option<&Path> {
     };
     let mut names = path.segments.iter().rev();
     let (variant, of) = (&names.next()?.ident, &names.next()?.ident);
-    (of != "Failure" && VARIANTS.iter().all(|known| variant != known)).then_some(path)
+    (of != "Failure" && !is_one_of(variant, &VARIANTS)).then_some(path)
 }
 
 /// Tells whether a pattern belongs to another type than `Failure`. A misspelt variant of `Failure` does not.
@@ -186,6 +186,6 @@ fn is_of_another(pattern: &Pat) -> bool {
     };
     match path.segments.len() {
         1 => is_other(&last.ident),
-        _ => VARIANTS.iter().all(|known| last.ident != known),
+        _ => !is_one_of(&last.ident, &VARIANTS),
     }
 }

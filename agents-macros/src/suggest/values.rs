@@ -4,6 +4,7 @@ use crate::{
     diag::Errors,
     keys::SEVERITIES,
     messages,
+    names::is_one_of,
     paths::{here, qualified},
     suggest,
     syntax::{is_capitalised, spelled_severity, written},
@@ -67,7 +68,7 @@ impl Look for Qualified<'_> {
 fn is_unknown(name: &Ident) -> bool {
     is_capitalised(name)
         && name.to_string().contains(char::is_lowercase)
-        && SEVERITIES.iter().all(|known| name != known)
+        && !is_one_of(name, SEVERITIES)
 }
 
 fn some_severity(span: Span) -> Expr {

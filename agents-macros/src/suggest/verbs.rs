@@ -5,7 +5,7 @@ use crate::{
     diag::Errors,
     keys::{self, Verb, is_verb},
     messages,
-    names::plain,
+    names::{is_one_of, plain},
     suggest::{self, nearest},
     syntax::pair,
 };
@@ -139,7 +139,7 @@ fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
         if let Expr::Binary(both) = argument
             && let (BinOp::Eq(equals), Expr::Path(left)) = (both.op, &*both.left)
             && let Some(key) = left.path.get_ident()
-            && verb.keys.iter().any(|known| key == known)
+            && is_one_of(key, verb.keys)
         {
             errors.at(equals, messages::colon_for_equals(key));
             *argument = assigned(key, (*both.right).clone(), equals.spans[0]);
@@ -147,7 +147,7 @@ fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
         if let Expr::Assign(set) = argument
             && let Expr::Path(key) = &*set.left
             && let Some(key) = key.path.get_ident()
-            && verb.keys.iter().any(|known| key == known)
+            && is_one_of(key, verb.keys)
         {
             match (key.to_string().as_str(), &*set.right) {
                 (
@@ -203,14 +203,12 @@ fn verb(function: &Expr) -> Option<&'static Verb> {
         return None;
     };
     let name = path.path.get_ident()?;
-    keys::VERBS.iter().find(|verb| name == verb.name)
+    keys::named(name, keys::VERBS)
 }
 
 /// Tells whether a method is the name that other libraries have for `or`.
 fn is_or(method: &Ident) -> bool {
-    ["or_else", "otherwise", "then", "and_then"]
-        .iter()
-        .any(|name| method == name)
+    is_one_of(method, &["or_else", "otherwise", "then", "and_then"])
 }
 
 /// Returns the verb that is called; `None` if something else is called. A misspelt verb is reported, and corrected.
@@ -219,7 +217,7 @@ pub(crate) fn named(call: &mut ExprCall, errors: &Errors) -> Option<&'static Ver
         return None;
     };
     let name = path.path.get_ident()?.clone();
-    if let Some(known) = keys::VERBS.iter().find(|known| name == known.name) {
+    if let Some(known) = keys::named(&name, keys::VERBS) {
         return Some(known);
     }
     // Any function may be called here, but only a verb has keys.
@@ -234,7 +232,7 @@ pub(crate) fn named(call: &mut ExprCall, errors: &Errors) -> Option<&'static Ver
 fn misspelt(name: &Ident, arguments: &Punctuated<Expr, Token![,]>) -> Option<&'static Verb> {
     let has_key_of = |verb: &&Verb| {
         let is_key = |argument: &Expr| {
-            pair(argument.clone()).is_ok_and(|(key, _)| verb.keys.iter().any(|name| key == name))
+            pair(argument.clone()).is_ok_and(|(key, _)| is_one_of(&key, verb.keys))
         };
         arguments.iter().any(is_key)
     };

@@ -172,7 +172,7 @@ impl Reading<'_> {
     /// that are no UTF-8 are left out. `None` if the folder cannot be read, which is reported.
     fn entries(&self, path: &str) -> Option<Vec<(String, bool)>> {
         let read = || -> std::io::Result<Vec<(String, bool)>> {
-            let mut found = Vec::new();
+            let mut found: Vec<(String, bool)> = Vec::new();
             for entry in fs::read_dir(self.root.join(path))? {
                 let entry = entry?;
                 let kind = entry.file_type()?;
@@ -181,10 +181,10 @@ impl Reading<'_> {
                     && !name.starts_with('.')
                     && !kind.is_symlink()
                 {
-                    found.push((name, kind.is_dir()));
+                    let place = found.partition_point(|(before, _)| *before < name);
+                    found.insert(place, (name, kind.is_dir()));
                 }
             }
-            found.sort_unstable();
             Ok(found)
         };
         let entries = read();
