@@ -82,7 +82,8 @@ impl Errors {
     /// them. Code within an `impl` needs this: a constant without a name is not allowed there.
     pub(crate) fn bare(self) -> TokenStream {
         let errors = self.seen.take().unwrap_or_default();
-        errors.iter().map(syn::Error::to_compile_error).collect()
+        let errors = errors.iter().map(syn::Error::to_compile_error);
+        quote!(#(#errors)*)
     }
 }
 

@@ -354,6 +354,21 @@ pub(crate) fn is_verb(name: &Ident) -> bool {
     named(name, VERBS).or(named(name, RESOLUTIONS)).is_some()
 }
 
+/// Returns the names of the verbs that `on_error!` knows.
+pub(crate) fn verbs() -> Vec<&'static str> {
+    VERBS.iter().map(|verb| verb.name).collect()
+}
+
+/// Returns the names of the kinds of failure.
+pub(crate) fn kinds() -> Vec<&'static str> {
+    KINDS.iter().map(|kind| kind.name).collect()
+}
+
+/// Returns the names of keys.
+pub(crate) fn words(keys: &'static [Key]) -> Vec<&'static str> {
+    keys.iter().map(|key| key.name).collect()
+}
+
 /// Returns the kind of failure of this name.
 pub(crate) fn kind(name: &Ident) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| name == kind.name)

@@ -1,7 +1,7 @@
 //! The path through which generated code names the runtime, and the places of generated tokens.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, TokenStreamExt, quote};
 use syn::{LitStr, Path};
 
 /// The path to the runtime in generated code: `::agents::__rt`, or `path::__rt` where the user says `crate = path`.
@@ -34,11 +34,12 @@ impl ToTokens for Rt {
 
 /// Gives each of `tokens` the span `span`, as if it stood there in the user's code. Tokens within brackets keep theirs.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    let at = |mut token: TokenTree| {
+    let mut respanned = TokenStream::new();
+    for mut token in tokens {
         token.set_span(span);
-        token
-    };
-    tokens.into_iter().map(at).collect()
+        respanned.append(token);
+    }
+    respanned
 }
 
 /// Returns a span at the place of `span` whose names belong to generated code. Lints recognise such code.

@@ -266,12 +266,14 @@ pub(crate) fn taken(
 
 /// Returns the name of an attribute: `serde` for `#[serde(..)]`.
 pub(crate) fn attribute_name(attribute: &Attribute) -> String {
-    let segments = attribute
-        .path()
-        .segments
-        .iter()
-        .map(|segment| segment.ident.to_string());
-    segments.collect::<Vec<_>>().join("::")
+    let mut name = String::new();
+    for segment in &attribute.path().segments {
+        if !name.is_empty() {
+            name += "::";
+        }
+        name += &segment.ident.to_string();
+    }
+    name
 }
 
 /// Tells whether an attribute sets a lint level, which may stand on a parameter.

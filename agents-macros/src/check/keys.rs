@@ -43,7 +43,7 @@ pub(super) fn entries(
 /// Reports unknown keys, and each key that is given twice, at both places. Of two entries with the same key, the first
 /// is kept.
 fn known_once(attribute: &str, entries: &mut Vec<Entry>, known: &'static [Key], errors: &Errors) {
-    let names: Vec<&str> = known.iter().map(|key| key.name).collect();
+    let names = keys::words(known);
     let mut kept: Vec<Entry> = Vec::new();
     let mut reported: Vec<String> = Vec::new();
     let mut misspelt: Vec<Entry> = Vec::new();

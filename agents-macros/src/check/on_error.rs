@@ -194,7 +194,7 @@ fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> 
 
 /// Returns the message about an unknown kind of failure. It names the kind that was meant, or all that can happen here.
 fn unknown(found: &str, is_for_tool: bool) -> String {
-    let all: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
+    let all = keys::kinds();
     let is_here = |name: &&str| !is_for_tool || *name != "invalid_output";
     let here: Vec<&str> = all.iter().copied().filter(is_here).collect();
     if found == "_" {

@@ -178,7 +178,7 @@ fn each(method: &str, elements: &[Element]) -> TokenStream {
         let method = Ident::new(method, at);
         quote_spanned!(at=> .#method(#agent))
     });
-    calls.collect()
+    quote!(#(#calls)*)
 }
 
 /// Prints the description of an agent for other agents: the key `description`, else the doc comment, else the prompt if

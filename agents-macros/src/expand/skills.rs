@@ -54,17 +54,16 @@ pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStrea
 
 /// Prints the user's block without `on_error!`, without `on_escalation!` and without functions that have no body.
 pub(crate) fn block(block: &Impl) -> TokenStream {
-    let members: TokenStream = block
-        .members
-        .iter()
-        .filter_map(|member| match member {
-            Member::Function(function, _) => {
-                function.has_body().then(|| function.to_token_stream())
+    let mut members = TokenStream::new();
+    for member in &block.members {
+        match member {
+            Member::Function(function, _) if function.has_body() => {
+                function.to_tokens(&mut members);
             }
-            Member::OnError(_) | Member::OnEscalation(_) => None,
-            Member::Other(tokens) => Some(tokens.clone()),
-        })
-        .collect();
+            Member::Function(..) | Member::OnError(_) | Member::OnEscalation(_) => {}
+            Member::Other(tokens) => tokens.to_tokens(&mut members),
+        }
+    }
     block.with_members(&members)
 }
 

@@ -34,11 +34,8 @@ fn one(said: &Said, rt: &Rt) -> TokenStream {
             let nothing = Ident::new("grant_nothing", here(at.span()));
             quote!(.#nothing())
         }
-        Said::Grants(at, tools) => tools.iter().map(|tool| named(tool, "grant", at)).collect(),
-        Said::Confirm(at, tools) => tools
-            .iter()
-            .map(|tool| named(tool, "confirm", at))
-            .collect(),
+        Said::Grants(at, tools) => each(tools, "grant", at),
+        Said::Confirm(at, tools) => each(tools, "confirm", at),
         Said::Budget(at, budget) => quote!(.#at(#budget)),
         Said::Background(at) => quote!(.#at()),
         Said::Delegates(at, members) => {
@@ -47,6 +44,11 @@ fn one(said: &Said, rt: &Rt) -> TokenStream {
             quote!(#(.#below(#members))*)
         }
     }
+}
+
+fn each(tools: &[ToolRef], verb: &str, at: &Ident) -> TokenStream {
+    let calls = tools.iter().map(|tool| named(tool, verb, at));
+    quote!(#(#calls)*)
 }
 
 /// Prints the call that names a tool of a place: `.grant::<ReadFile>()`, or `.grant_named("mcp_*")`.

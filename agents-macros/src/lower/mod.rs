@@ -39,7 +39,7 @@ fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
         .collect()
 }
 
-/// Removes doc comments, which nobody reads there.
+/// Removes doc comments, for which the generated code has no place.
 fn drop_docs(attrs: &mut Vec<Attribute>) {
     attrs.retain(|attribute| !attribute.path().is_ident("doc"));
 }

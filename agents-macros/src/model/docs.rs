@@ -71,7 +71,7 @@ impl Part {
 /// Joins lines of doc comments to one literal, without the space behind `///` and the ` * ` of a `/** .. */`. A part
 /// that is an expression, such as `include_str!(..)`, is returned as it is.
 fn joined(parts: &[Part]) -> TokenStream {
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines: Vec<&str> = Vec::new();
     for part in parts {
         match part {
             // An empty line is one, too.
@@ -86,9 +86,9 @@ fn joined(parts: &[Part]) -> TokenStream {
     quote!(#text)
 }
 
-fn trimmed(line: &str) -> String {
+fn trimmed(line: &str) -> &str {
     let line = line.strip_prefix(' ').unwrap_or(line);
-    line.trim_end().to_owned()
+    line.trim_end()
 }
 
 /// Tells whether all lines of a `/** .. */` begin with ` *`, apart from the first and from blank lines. Otherwise the
@@ -104,7 +104,7 @@ fn is_decorated(text: &str) -> bool {
 }
 
 /// Returns a line of a `/** .. */` without its ` * `.
-fn undecorated(line: &str) -> String {
+fn undecorated(line: &str) -> &str {
     let line = line.trim_start();
     trimmed(line.strip_prefix('*').unwrap_or(line))
 }

@@ -454,10 +454,13 @@ impl Arms {
     /// Returns the `#[cfg]` conditions under which the arms run a tool again. If such a verb is always there, the
     /// result is one empty list.
     pub(crate) fn reruns_by_cfgs(&self) -> Vec<&[Attribute]> {
-        let conditions = self.reruns.iter().map(|verb| verb.cfgs.as_slice());
-        match conditions.clone().find(|cfgs| cfgs.is_empty()) {
-            Some(always) => vec![always],
-            None => conditions.collect(),
+        match self.reruns.iter().find(|verb| verb.cfgs.is_empty()) {
+            Some(always) => vec![always.cfgs.as_slice()],
+            None => self
+                .reruns
+                .iter()
+                .map(|verb| verb.cfgs.as_slice())
+                .collect(),
         }
     }
 }
@@ -485,14 +488,11 @@ impl Agent {
             let names = of_skill.as_ref();
             names.is_none_or(|names| name(tool).is_some_and(|name| names.contains(&name)))
         };
-        let mut tools = Vec::new();
-        for tool in self.settings.listed() {
-            tools.extend(
-                tool.tool_type()
-                    .filter(|tool| is_there(tool) && !has_arms(tool)),
-            );
-        }
-        tools
+        let listed = self.settings.listed().iter();
+        listed
+            .filter_map(Element::tool_type)
+            .filter(|tool| is_there(tool) && !has_arms(tool))
+            .collect()
     }
 
     /// Returns the types of the tools that a skill lists; `None` if the skill has no key `tools`, or lists a tool by

@@ -45,6 +45,7 @@ fn all<T>(
     value
 }
 
+/// Runs a parser over all of `tokens`, whatever it returns.
 fn whole<'p>(tokens: TokenStream, errors: &Errors, parser: Box<dyn FnOnce(ParseStream<'_>) + 'p>) {
     let parser = |input: ParseStream<'_>| {
         parser(input);

@@ -132,7 +132,7 @@ fn without_attributes(expr: &Expr, errors: &Errors) {
 }
 
 fn known() -> Vec<&'static str> {
-    keys::PLACE.iter().map(|key| key.name).collect()
+    keys::words(keys::PLACE)
 }
 
 fn is_known(method: &Ident) -> bool {

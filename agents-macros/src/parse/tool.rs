@@ -136,7 +136,7 @@ fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     let Body::Block(block) = body else {
         return None;
     };
-    let tokens: Vec<TokenTree> = block.stream().into_iter().collect();
+    let mut tokens: Vec<TokenTree> = block.stream().into_iter().collect();
     let begins = |pair: &[TokenTree]| match pair {
         [TokenTree::Ident(word), TokenTree::Group(arms)] => {
             word == "on_error" && arms.delimiter() == Delimiter::Brace
@@ -145,16 +145,12 @@ fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     };
     let at = tokens.windows(2).position(begins)?;
     errors.at(&tokens[at], messages::ARMS_IN_THE_BODY);
-    let (before, rest) = tokens.split_at(at);
-    let (arms, after) = rest.split_at(2);
-    let mut without = Group::new(
-        block.delimiter(),
-        before.iter().chain(after).cloned().collect(),
-    );
-    without.set_span(block.span());
-    *block = without;
+    let after = tokens.split_off(at + 2);
+    let arms = tokens.split_off(at);
+    tokens.extend(after);
+    *block = with_tokens(block, tokens);
     let read = |input: ParseStream<'_>| on_error::on_error(input, errors);
-    errors.ok(read.parse2(arms.iter().cloned().collect()))
+    errors.ok(read.parse2(arms.into_iter().collect()))
 }
 
 /// Takes an `in_doubt(key) => ..` or an `undo(output) => ..` out of the body of a tool's function. It is reported as
@@ -169,7 +165,7 @@ fn in_the_body<T>(
     let Body::Block(block) = body else {
         return None;
     };
-    let tokens: Vec<TokenTree> = block.stream().into_iter().collect();
+    let mut tokens: Vec<TokenTree> = block.stream().into_iter().collect();
     let begins = |three: &[TokenTree]| match three {
         [
             TokenTree::Ident(word),
@@ -180,21 +176,24 @@ fn in_the_body<T>(
     };
     let at = tokens.windows(3).position(begins)?;
     errors.at(&tokens[at], misplaced);
-    let (before, found) = tokens.split_at(at);
+    let found = tokens.split_off(at);
     let mut after = TokenStream::new();
     let read = |input: ParseStream<'_>| {
         let found = read(input, errors);
         after = rest(input);
         Ok(found)
     };
-    let found = errors.ok(read.parse2(found.iter().cloned().collect()));
-    let mut without = Group::new(
-        block.delimiter(),
-        before.iter().cloned().chain(after).collect(),
-    );
-    without.set_span(block.span());
-    *block = without;
+    let found = errors.ok(read.parse2(found.into_iter().collect()));
+    tokens.extend(after);
+    *block = with_tokens(block, tokens);
     found?
+}
+
+/// Returns a body with other tokens, at the same place.
+fn with_tokens(block: &Group, tokens: Vec<TokenTree>) -> Group {
+    let mut with = Group::new(block.delimiter(), tokens.into_iter().collect());
+    with.set_span(block.span());
+    with
 }
 
 /// Returns the error about an item behind the function that is no `on_error`, `in_doubt` or `undo`.

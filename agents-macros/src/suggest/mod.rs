@@ -103,8 +103,7 @@ pub(crate) fn mark(attribute: &mut Attribute, errors: &Errors) {
 ///
 /// That the name is misspelt is reported with the other rules for kinds.
 pub(crate) fn kind(name: &Ident) -> Option<&'static Kind> {
-    let names: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
-    let meant = nearest(&plain(name), &names)?;
+    let meant = nearest(&plain(name), &keys::kinds())?;
     keys::KINDS.iter().find(|kind| kind.name == meant)
 }
 

@@ -222,8 +222,7 @@ pub(crate) fn named(call: &mut ExprCall, errors: &Errors) -> Option<&'static Ver
     }
     // Any function may be called here, but only a verb has keys.
     let meant = misspelt(&name, &call.args)?;
-    let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
-    errors.at(&name, suggest::unknown("verb", &name, &names));
+    errors.at(&name, suggest::unknown("verb", &name, &keys::verbs()));
     path.path = Ident::new(meant.name, name.span()).into();
     Some(meant)
 }
@@ -236,8 +235,7 @@ fn misspelt(name: &Ident, arguments: &Punctuated<Expr, Token![,]>) -> Option<&'s
         };
         arguments.iter().any(is_key)
     };
-    let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
-    let meant = nearest(&plain(name), &names);
+    let meant = nearest(&plain(name), &keys::verbs());
     let mut verbs = keys::VERBS.iter().filter(has_key_of);
     let first = verbs.clone().next();
     verbs.find(|verb| meant == Some(verb.name)).or(first)

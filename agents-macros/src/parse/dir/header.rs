@@ -104,12 +104,14 @@ impl Written<'_> {
 
     /// Returns the value in one line: a line break in a value is a space.
     fn joined(&self) -> String {
-        let below = self.below.iter().map(|line| line.trim());
-        let parts = [self.value].into_iter().chain(below);
-        parts
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
+        let mut joined = self.value.to_owned();
+        for line in self.below.iter().map(|line| line.trim()) {
+            if !joined.is_empty() && !line.is_empty() {
+                joined.push(' ');
+            }
+            joined.push_str(line);
+        }
+        joined
     }
 
     /// Returns a block below `|` or `>`. In a folded block (`>`), a line break is a space, and an empty line a line
