@@ -202,23 +202,27 @@ impl Coercer<'_> {
         };
         let types = self.schema.types(item);
         let is_number = types.within(Types::INTEGER) || types.within(Types::NUMBER);
-        // `1,200` may be one number.
-        let parts = || {
-            text.split([';', '\n'])
-                .flat_map(|part| part.split(", "))
-                .map(str::trim)
-        };
-        let is_list = parts().nth(1).is_some()
-            && parts().all(|part| {
-                strict::number(part.as_bytes(), 0) == Some(part.len())
-                    && (types.has(Types::FRACTION) || to_integer(part).is_some())
-            });
-        if !is_number || !is_list || shape.limits.is_some() {
+        if !is_number || shape.limits.is_some() {
+            return Ok(None);
+        }
+        let mut parts = Vec::new();
+        for line in text.split([';', '\n']) {
+            // `1,200` may be one number.
+            for part in line.split(", ").map(str::trim) {
+                let is_one = strict::number(part.as_bytes(), 0) == Some(part.len())
+                    && (types.has(Types::FRACTION) || to_integer(part).is_some());
+                if !is_one {
+                    return Ok(None);
+                }
+                parts.push(part);
+            }
+        }
+        if parts.len() < 2 {
             return Ok(None);
         }
         self.log(ChangeKind::Listed, wording::NUMBERS_LISTED);
         self.out.push('[');
-        for (n, part) in parts().enumerate() {
+        for (n, part) in parts.into_iter().enumerate() {
             self.out.push_str(if n > 0 { "," } else { "" });
             match types.has(Types::FRACTION) {
                 true => self.out.push_str(part),

@@ -262,17 +262,13 @@ pub(super) fn roles(
         // An unknown key may name a field a second time; an allowed key may not.
         let again = *role != Role::Kept(None);
         let said = tape.string(key).to_lowercase();
-        let free = |&n: &usize| folded[n] == name && (again || !taken.has(n));
-        let alike = |n: &usize| shape.fields[*n].name.to_lowercase() == said;
-        let only = |mut hits: Box<dyn Iterator<Item = usize> + '_>| match (hits.next(), hits.next())
-        {
-            (Some(n), None) => Some(n),
-            _ => None,
-        };
-        let fields = || (0..folded.len()).filter(free);
+        let is_free = |n: &usize| folded[*n] == name && (again || !taken.has(*n));
+        let mut free: Vec<usize> = (0..folded.len()).filter(is_free).collect();
         // If two fields are alike in style, the field that differs only in case is taken.
-        if let Some(n) = only(Box::new(fields())).or_else(|| only(Box::new(fields().filter(alike))))
-        {
+        if free.len() > 1 {
+            free.retain(|&n| shape.fields[n].name.to_lowercase() == said);
+        }
+        if let [n] = free[..] {
             unknown -= usize::from(*role == Role::Unknown);
             *role = Role::Restyled(n);
             restyled.push(n);
@@ -285,23 +281,11 @@ pub(super) fn roles(
         return roles;
     }
     // By elimination: the only missing required field, or, if no required field is missing, the only field left.
-    let missing = |required: bool| {
-        let mut missing = shape
-            .fields
-            .iter()
-            .enumerate()
-            .filter(|&(n, field)| (field.required || !required) && !taken.has(n));
-        match (missing.next(), missing.next()) {
-            (Some((n, _)), None) => Some(n),
-            _ => None,
-        }
-    };
-    let any_required = shape
-        .fields
-        .iter()
-        .enumerate()
-        .any(|(n, field)| field.required && !taken.has(n));
-    if let Some(n) = missing(any_required)
+    let mut missing: Vec<usize> = (0..folded.len()).filter(|&n| !taken.has(n)).collect();
+    if missing.iter().any(|&n| shape.fields[n].required) {
+        missing.retain(|&n| shape.fields[n].required);
+    }
+    if let [n] = missing[..]
         && let Some(at) = roles.iter().position(|&role| role == Role::Unknown)
         && contains_name(&tape.string(members[at].0), &shape.fields[n].name)
         && plausible(tape, members[at].1, schema, shape.fields[n].shape)

@@ -69,14 +69,14 @@ pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result
         for (start, end) in skipped {
             let before = search.found.len();
             search.scan(start, end, true)?;
-            let inside = search
-                .found
-                .split_off(before)
-                .into_iter()
-                .filter(|found| found.end <= end);
-            search.found.extend(inside);
+            for found in search.found.split_off(before) {
+                if found.end <= end {
+                    let is_before = |other: &Found| other.start <= found.start;
+                    let place = search.found.partition_point(is_before);
+                    search.found.insert(place, found);
+                }
+            }
         }
-        search.found.sort_by_key(|found| found.start);
     }
     if search.found.is_empty() {
         search.without_brackets()?;

@@ -138,7 +138,7 @@ impl<'a> Tape<'a> {
                 );
                 // A few members are compared each with each; many are sorted first.
                 if members.len() > 8 {
-                    members.sort_by(|one, two| one.0.cmp(two.0));
+                    members.sort_unstable();
                     let pairs = members
                         .windows(2)
                         .find(|pair| pair[0].0 == pair[1].0 && !self.same(pair[0].1, pair[1].1));

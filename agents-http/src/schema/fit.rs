@@ -68,10 +68,10 @@ impl Dialect {
             self.replace(schema);
         }
         let is_alone = self.references != References::Kept;
-        if is_alone && schema.get("$ref").is_some_and(Value::is_string) {
-            schema.retain(|key, _| key == "$ref" || is_definitions(key));
-        }
-        schema.retain(|key, _| self.knows(key));
+        let leads_away = is_alone && schema.get("$ref").is_some_and(Value::is_string);
+        schema.retain(|key, _| {
+            self.knows(key) && (!leads_away || key == "$ref" || is_definitions(key))
+        });
         let format = schema.get("format").and_then(Value::as_str);
         if let (Some(known), Some(format)) = (self.formats, format)
             && !known.contains(&format)

@@ -101,9 +101,11 @@ impl<'a> Inliner<'a> {
                 _ if is_definitions(key) && self.depth > 0 => continue,
                 _ if is_definitions(key) => value.clone(),
                 (Place::Values, Value::Object(schemas)) => {
-                    let schemas = schemas.iter();
-                    let each = schemas.map(|(name, schema)| (name.clone(), self.inline(schema)));
-                    Value::Object(each.collect())
+                    let mut each = Map::new();
+                    for (name, schema) in schemas {
+                        each.insert(name.clone(), self.inline(schema));
+                    }
+                    each.into()
                 }
                 (Place::Items | Place::Itself, Value::Array(schemas)) => {
                     schemas.iter().map(|schema| self.inline(schema)).collect()
@@ -134,7 +136,10 @@ impl<'a> Inliner<'a> {
         let made = self.inline(target);
         self.depth -= 1;
         let mut beside = self.each(beside);
-        beside.retain(|key, _| key != "$ref" && !is_definitions(key));
+        beside.remove("$ref");
+        for key in DEFINITIONS {
+            beside.remove(key);
+        }
         join(made, beside)
     }
 }

@@ -183,15 +183,16 @@ fn of_value(value: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
 
 /// Reads the calls of a list, even if commas are missing or other text stands between them.
 fn of_values(list: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
-    let calls = objects(list).flat_map(|(object, closed)| {
+    let mut calls = Vec::new();
+    for (object, closed) in objects(list) {
         let trust = if closed && trust == Trust::CutOff {
             Trust::Bare
         } else {
             trust
         };
-        of_object(object, trust, tools).1
-    });
-    (Body::Json, calls.collect())
+        calls.extend(of_object(object, trust, tools).1);
+    }
+    (Body::Json, calls)
 }
 
 /// Returns the objects of a list, each with `true` if its closing bracket is there.
@@ -213,11 +214,12 @@ fn of_object(object: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) 
         .iter()
         .find(|m| m.key == "tool_calls" && m.value.starts_with('['));
     if let Some(list) = outer {
-        let inner = objects(list.value).map(|(object, closed)| {
+        let mut calls = Vec::new();
+        for (object, closed) in objects(list.value) {
             let trust = if closed { Trust::Bare } else { trust };
-            of_function(&json::members(object), object, trust, tools).1
-        });
-        return (Body::Json, inner.flatten().collect());
+            calls.extend(of_function(&json::members(object), object, trust, tools).1);
+        }
+        return (Body::Json, calls);
     }
     of_function(&members, object, trust, tools)
 }

@@ -26,14 +26,14 @@ pub(super) fn compile(schema: &Value) -> Schema {
 struct Part<'a> {
     schema: &'a Value,
     /// Unions of the schema whose branches are compiled already, as bits: 1 for `anyOf`, 2 for `oneOf`.
-    unions: u8,
+    unions: usize,
 }
 
 struct Compiler<'a> {
     document: &'a Value,
     shapes: Vec<Shape>,
     /// Index of each place of the schema that is compiled already, or being compiled: it is used where the place recurs.
-    known: HashMap<Vec<(usize, u8)>, usize>,
+    known: HashMap<Vec<(usize, usize)>, usize>,
 }
 
 /// Maximum number of places in a schema; further places accept anything.
