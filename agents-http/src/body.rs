@@ -153,23 +153,29 @@ impl Body {
     /// all came in one chunk. If the body breaks off, or a limit is exceeded, `read` gets what has arrived, and the
     /// reason as its second argument.
     pub async fn read_all<R>(mut self, read: impl FnOnce(&[u8], Option<TransportError>) -> R) -> R {
+        let (all, failure) = self.all().await;
+        read(&all, failure)
+    }
+
+    async fn all(&mut self) -> (Bytes, Option<TransportError>) {
         let expected = self.remaining();
         let first = match self.next().await {
             Ok(Some(first)) => first,
-            Ok(None) => return read(b"", None),
-            Err(failure) => return read(b"", Some(failure)),
+            Ok(None) => return (Bytes::new(), None),
+            Err(failure) => return (Bytes::new(), Some(failure)),
         };
         if expected == Some(first.len() as u64) {
-            return read(&first, None);
+            return (first, None);
         }
         let mut all = first.to_vec();
-        loop {
+        let failure = loop {
             match self.next().await {
                 Ok(Some(piece)) => all.extend_from_slice(&piece),
-                Ok(None) => return read(&all, None),
-                Err(failure) => return read(&all, Some(failure)),
+                Ok(None) => break None,
+                Err(failure) => break Some(failure),
             }
-        }
+        };
+        (all.into(), failure)
     }
 }
 

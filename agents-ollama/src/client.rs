@@ -99,8 +99,8 @@ impl Model for Ollama {
 
 /// Checks that all images of a request are given as bytes: Ollama fetches none from an address.
 fn check_images(request: &Request<'_>) -> Result<(), ModelError> {
-    let mut media = request.messages().iter().flat_map(Message::media);
-    if request.history().has_images() && media.any(|media| media.base64().is_none()) {
+    let is_given = |message: &Message| message.media().iter().all(|one| one.base64().is_some());
+    if request.history().has_images() && !request.messages().iter().all(is_given) {
         return Err(ModelError::new(
             ModelErrorKind::Setup,
             "Ollama fetches no images: give their bytes with `Media::bytes(..)`, not a URL",

@@ -50,18 +50,22 @@ fn read_named_call(raw: &str) -> Option<(String, String)> {
 /// offered, or if only one has all its required parameters in the text. Otherwise the name is empty, and the call is
 /// answered as one of an unknown tool, so that the model tries again.
 fn infer_tool_name(raw: &str, request: &Request<'_>) -> String {
-    let only = |tools: &mut dyn Iterator<Item = &ToolSpec>| match (tools.next(), tools.next()) {
-        (Some(tool), None) => Some(tool.name.to_string()),
-        _ => None,
-    };
-    let fits = |tool: &&ToolSpec| {
+    let fits = |tool: &ToolSpec| {
         let required = tool.input_schema.get("required").and_then(Value::as_array);
         required.is_some_and(|list| {
             let mut names = list.iter().filter_map(Value::as_str).peekable();
             names.peek().is_some() && names.all(|name| raw.contains(&format!("\"{name}\"")))
         })
     };
-    only(&mut request.tools())
-        .or_else(|| only(&mut request.tools().filter(fits)))
-        .unwrap_or_default()
+    let (mut offered, mut fitting) = (Vec::new(), Vec::new());
+    for tool in request.tools() {
+        offered.push(tool);
+        if fits(tool) {
+            fitting.push(tool);
+        }
+    }
+    match (&offered[..], &fitting[..]) {
+        ([only], _) | (_, [only]) => only.name.to_string(),
+        _ => String::new(),
+    }
 }
