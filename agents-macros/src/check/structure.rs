@@ -244,6 +244,7 @@ fn within(here: &Member, above: &[&Member], errors: &Errors) {
         return;
     }
     let granted = here.granted().unwrap_or_default();
+    // A tool that is granted and confirmed is reported once.
     for (tools, others) in [(granted, &[][..]), (here.confirmed(), granted)] {
         for tool in tools {
             let is_new = tool.is_type() && !is_in(tool, others);
