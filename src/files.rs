@@ -3,7 +3,7 @@
 //! the folder.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{DirBuilder, File, OpenOptions},
     io::{self, Write},
     path::Path,
 };
@@ -15,16 +15,17 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
 
 /// Writes a file that only its owner can read, in the place of an earlier file. The content is first written under
 /// another name, and that file is renamed, so that `path` never holds a part of it.
+#[cfg(feature = "evals")]
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));
     let part = Path::new(&part);
     let written = create_new(part)
         .and_then(|file| write_all(file, part, content))
-        .and_then(|()| fs::rename(part, path).map_err(|error| of(path, error)));
+        .and_then(|()| std::fs::rename(part, path).map_err(|error| of(path, error)));
     if written.is_err() {
         // The part that was written is of no use. The first error is returned.
-        let _ = fs::remove_file(part);
+        let _ = std::fs::remove_file(part);
     }
     written
 }

@@ -77,6 +77,9 @@
 //! | `anthropic` | the client for Anthropic | no |
 //! | `gemini` | the client for Gemini | no |
 //! | `tls` | HTTPS; without it the client speaks plain HTTP, which is enough for an Ollama on this machine | yes |
+//! | `recordings` | `journal::Recorded`: stored runs to look into, to replay and to vary | yes |
+//! | `evals` | `evals`: agents run on cases, and their answers are scored; includes `recordings` | yes |
+//! | `console` | `console` and `timeline`: runs as lines and charts in a terminal | yes |
 //! | `testing` | `testing::ScriptedModel` | no |
 //! | `cache` | `cache::MokaCache` | no |
 //! | `limits` | `rate::GovernorLimiter` | no |
@@ -137,7 +140,9 @@ pub use agents_openai::{self as openai, OpenAi, openai};
 pub mod approve;
 pub mod blob;
 pub mod cache;
+#[cfg(feature = "console")]
 pub mod console;
+#[cfg(feature = "evals")]
 pub mod evals;
 mod files;
 #[cfg(feature = "http-tool")]
@@ -149,7 +154,9 @@ pub mod otel;
 pub mod rate;
 
 mod screen;
+#[cfg(feature = "console")]
 pub mod timeline;
+#[cfg(any(feature = "console", feature = "evals"))]
 mod width;
 
 pub use model_named::model_named;

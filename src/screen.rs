@@ -21,6 +21,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
 
 /// Returns text that is safe for a terminal. Of a text longer than `most` characters, the first `most` are kept, and
 /// `…` follows them.
+#[cfg(feature = "console")]
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let shown = shown(text);
     match shown.char_indices().nth(most) {
@@ -32,6 +33,7 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
 /// Returns text that is safe for a terminal. Of a text longer than `most` characters, `most` are kept, half at each
 /// end, with `…` between them: the text of an error begins with the event and ends with the reason, so both ends
 /// matter.
+#[cfg(feature = "console")]
 pub(crate) fn squeeze(text: &str, most: usize) -> String {
     let shown = shown(text);
     let count = shown.chars().count();
@@ -60,7 +62,7 @@ fn is_plain(c: char) -> bool {
     !c.is_control() && !unseen
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "console"))]
 mod tests {
     use super::{shorten, shown, squeeze};
     use std::borrow::Cow;

@@ -6,13 +6,16 @@
 use std::process::Command;
 
 /// Features that are compiled alone. `tls` is left out: it takes long, and the tests are always compiled with it.
-const ALONE: [&str; 11] = [
+const ALONE: [&str; 14] = [
     "",
     "macros",
     "ollama",
     "openai",
     "anthropic",
     "gemini",
+    "recordings",
+    "evals",
+    "console",
     "testing",
     "cache",
     "limits",

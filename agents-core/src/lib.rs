@@ -30,6 +30,7 @@
 //!
 //! | feature | adds | default |
 //! |-|-|-|
+//! | `recordings` | `journal::Recorded` and `journal::Follower`: runs that are read back from their journals; `Run::replay` | no |
 //! | `testing` | the module `testing`, `ToolContext::detached`, and a check of each run at its end | no |
 
 // On docs.rs every item shows the feature that it needs.

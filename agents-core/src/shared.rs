@@ -28,6 +28,14 @@ impl<T: Send + Sync + 'static> Shared<T> {
 }
 
 impl<T> Shared<T> {
+    /// Returns a copy of the data.
+    pub(crate) fn to_owned(&self) -> T
+    where
+        T: Clone,
+    {
+        (**self).clone()
+    }
+
     /// Returns `true` if both pointers point to the same data.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(&**self, &**other)

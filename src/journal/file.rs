@@ -8,7 +8,9 @@
 //! A digest covers the digest before it and the exact bytes of the entries. A line has no other spelling than this
 //! one, so that its digest covers every byte of it.
 
-use super::{Entry, Journal, JournalError, Key, Recorded, wording};
+#[cfg(feature = "recordings")]
+use super::Recorded;
+use super::{Entry, Journal, JournalError, Key, wording};
 use crate::files;
 use agents_core::async_trait;
 use serde::Deserialize;
@@ -338,6 +340,7 @@ impl Lines {
 }
 
 /// Writes entries as the text of a file without a key, a line for each.
+#[cfg(feature = "recordings")]
 pub(super) fn written(entries: &[Entry]) -> serde_json::Result<String> {
     let mut lines = Lines::new(Key::none());
     let (digest, mut text) = header(&lines.key);
@@ -373,6 +376,7 @@ pub(super) fn written(entries: &[Entry]) -> serde_json::Result<String> {
 /// # Errors
 /// When the text is not a journal of a format that this version reads, was not written with `key` (with [`Key::none`]:
 /// was written with a key), was altered, or holds no run.
+#[cfg(feature = "recordings")]
 pub fn recorded(text: &str, key: impl Into<Key>) -> io::Result<Recorded> {
     let mut lines = Lines::new(key.into());
     lines.read(text.as_bytes())?;

@@ -27,13 +27,19 @@
 
 mod chain;
 mod file;
+#[cfg(feature = "recordings")]
 mod replays;
 mod wording;
 
+#[cfg(feature = "recordings")]
 pub use agents_core::journal::{
-    Asked, Began, CallStep, Difference, Ended, Entry, Followed, Follower, Journal, JournalError,
-    MemoryJournal, Recorded, RecordedCall, RecordedModel, WhatIf,
+    Asked, Began, CallStep, Difference, Ended, Followed, Follower, Recorded, RecordedCall,
+    RecordedModel, WhatIf,
 };
+pub use agents_core::journal::{Entry, Journal, JournalError, MemoryJournal};
 pub use chain::Key;
-pub use file::{FileJournal, recorded};
+pub use file::FileJournal;
+#[cfg(feature = "recordings")]
+pub use file::recorded;
+#[cfg(feature = "recordings")]
 pub use replays::{assert_replays, written};

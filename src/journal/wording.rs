@@ -24,10 +24,12 @@ pub(super) const NO_JOURNAL: &str = "this is no journal";
 
 // ---- replays ----
 
+#[cfg(feature = "recordings")]
 pub(super) fn input_misfits(agent: &str, error: &impl std::fmt::Display) -> String {
     format!("the recorded input does not fit agent `{agent}` (fact 1): {error}")
 }
 
+#[cfg(feature = "recordings")]
 pub(super) fn no_longer_replays(
     agent: &str,
     run: &str,

@@ -55,6 +55,7 @@ impl Budget {
     }
 
     /// Returns the bounds without those on time and cost, which do not apply to a replay.
+    #[cfg(feature = "recordings")]
     pub(crate) fn in_a_replay(self) -> Self {
         Budget {
             cost: None,

@@ -7,6 +7,7 @@ use crate::{
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The failure of one agent, as data: what [`settled`](super::settled()) returns in place of an answer.
 ///
@@ -25,8 +26,7 @@ use serde::{Deserialize, Serialize};
 /// let error = of_both(Err(failed), Ok(3)).unwrap_err();
 /// assert_eq!(error.to_string(), "agent `number` failed: no number");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
-#[error("agent `{agent}` failed: {message}")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {
     /// Name of the agent that failed.
     pub agent: String,
@@ -39,6 +39,15 @@ pub struct Failed {
     #[schemars(with = "Option<String>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
+}
+
+impl std::error::Error for Failed {}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failed { agent, message, .. } = self;
+        write!(f, "agent `{agent}` failed: {message}")
+    }
 }
 
 impl Failed {

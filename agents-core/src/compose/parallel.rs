@@ -13,7 +13,7 @@ use crate::{
     context::RunContext,
 };
 use async_trait::async_trait;
-use futures_util::future::try_join_all;
+use futures_util::future::{try_join, try_join_all};
 
 /// Helper bound: an agent that takes the same input `T` as the agent `First` and can run beside it.
 ///
@@ -150,6 +150,19 @@ macro_rules! several {
     };
 }
 
+/// Joins several futures, polled in this order, until the first error: `joined!(a, b, c)` is
+/// `try_join(a, try_join(b, c))`. For these pairs, rustc compiles no code in this crate.
+macro_rules! joined {
+    ($last:expr) => { $last };
+    ($first:expr, $($rest:expr),+) => { try_join($first, joined!($($rest),+)) };
+}
+
+/// Pattern of the outputs of [`joined`]: `pairs!(A B C)` is `(A, (B, C))`.
+macro_rules! pairs {
+    ($last:ident) => { $last };
+    ($first:ident $($rest:ident)+) => { ($first, pairs!($($rest)+)) };
+}
+
 /// Implements [`Parallel`] and [`Agent`] for the tuple `(A, B, C)`: `tuple!(A B C)`.
 macro_rules! tuple {
     ($first:ident $($part:ident)+) => {
@@ -182,20 +195,20 @@ macro_rules! tuple {
 
             async fn all(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
                 let ($first, $($part),+) = self;
-                tokio::try_join!(
-                    biased;
+                let pairs!($first $($part)+) = joined!(
                     $first.run_in(cx, input.clone()),
                     $($part.run_in(cx, input.clone())),+
-                )
+                ).await?;
+                Ok(($first, $($part),+))
             }
 
             async fn settle(&self, cx: &RunContext, input: Self::In) -> Result<Self::Settled, Error> {
                 let ($first, $($part),+) = self;
-                tokio::try_join!(
-                    biased;
+                let pairs!($first $($part)+) = joined!(
                     settle_one($first, cx, input.clone()),
                     $(settle_one($part, cx, input.clone())),+
-                )
+                ).await?;
+                Ok(($first, $($part),+))
             }
         }
     };

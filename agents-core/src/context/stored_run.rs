@@ -6,14 +6,22 @@ use crate::{
     journal::{Entry, Journal, JournalError, refold},
     secret::{references, resolve_reference},
 };
+use futures_util::future::BoxFuture;
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 impl Writer {
     /// Reads the journal of a run, and returns the writer for the run's next facts.
-    pub(crate) async fn open(
+    ///
+    /// The future is boxed here, so that the code which reads facts is compiled in this crate, and not in each program
+    /// with a run.
+    pub(crate) fn open(
         journal: Arc<dyn Journal>,
         settings: &Settings,
-    ) -> Result<Arc<Writer>, Error> {
+    ) -> BoxFuture<'_, Result<Arc<Writer>, Error>> {
+        Box::pin(Self::read(journal, settings))
+    }
+
+    async fn read(journal: Arc<dyn Journal>, settings: &Settings) -> Result<Arc<Writer>, Error> {
         let mut entries = journal.read().await.map_err(unreadable)?;
         restore(&mut entries, settings).await?;
         let (seq, stored) = refold(&entries, &settings.masker, |state, fact, position| {

@@ -187,7 +187,7 @@ impl AgentDefinition<'_> {
         let mut fixers: Vec<_> = fixers
             .map(|fixer| format!("`{}`", fixer.fixer_name()))
             .collect();
-        fixers.sort_unstable();
+        fixers.sort();
         fixers.dedup();
         wording::no_model(&self.name, &fixers)
     }

@@ -54,7 +54,10 @@ pub use severity::Severity;
 pub use tool::ToolError;
 pub(crate) use tool::shorten;
 
-use crate::escalation::{Escalation, EscalationHop};
+use crate::{
+    escalation::{Escalation, EscalationHop},
+    shared::Shared,
+};
 use chain::causes;
 use escape::plain;
 use std::{any::Any, error::Error as StdError, fmt, sync::Arc};
@@ -85,7 +88,7 @@ struct Inner {
     context: Vec<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
     /// Escalation that the error stands for; `None` if the error is not one of an escalation.
-    escalation: Option<Box<Escalation>>,
+    escalation: Option<Shared<Escalation>>,
     /// Is `true` if all agents that could have handled the escalation have been asked.
     settled: bool,
 }
@@ -133,7 +136,7 @@ impl Error {
     pub(crate) fn of_escalation(escalation: Escalation, settled: bool) -> Self {
         let error = Error::new(ErrorKind::Escalated, &escalation.reason);
         let mut inner = Arc::unwrap_or_clone(error.0);
-        inner.escalation = Some(Box::new(escalation));
+        inner.escalation = Some(Shared::new(escalation));
         inner.settled = settled;
         Error(Arc::new(inner))
     }
@@ -199,7 +202,7 @@ impl Error {
     pub(crate) fn mapped(
         self,
         text: impl Fn(String) -> String,
-        escalation: impl Fn(Box<Escalation>) -> Box<Escalation>,
+        escalation: impl Fn(Escalation) -> Escalation,
     ) -> Self {
         let inner = Arc::unwrap_or_clone(self.0);
         let unchanged = |source: &Arc<dyn StdError + Send + Sync>| {
@@ -218,7 +221,9 @@ impl Error {
             source: inner.source.filter(unchanged),
             message: text(inner.message),
             context: inner.context.into_iter().map(&text).collect(),
-            escalation: inner.escalation.map(escalation),
+            escalation: inner
+                .escalation
+                .map(|it| Shared::new(escalation(it.to_owned()))),
             settled: inner.settled,
         }))
     }
@@ -307,7 +312,7 @@ impl fmt::Debug for Error {
             let mut parts = f.debug_struct("Error");
             parts.field("kind", &self.0.kind);
             parts.field("message", &said);
-            if let Some(escalation) = &self.0.escalation {
+            if let Some(escalation) = self.escalation() {
                 parts.field("escalation", &Part(escalation));
             }
             if let Some(source) = self.source() {

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// State of one final answer of a model, from its text to its acceptance.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct FinalAnswer {
     pub(crate) candidates: Candidates<ReadError>,
     stage: AnswerStage,
@@ -19,8 +20,8 @@ pub(crate) struct FinalAnswer {
 }
 
 /// Stage of a final answer, which determines the next action.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) enum AnswerStage {
     /// The text that is tried now has to be read.
     Read,

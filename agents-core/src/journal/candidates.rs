@@ -21,7 +21,6 @@ use crate::{
         Backoff, FailedRepair, FixError, Plan, PlanStep, RepairAgentRef, THE_MODEL, put_at,
     },
 };
-use serde::Serialize;
 use serde_json::Value;
 use std::{fmt, time::Duration};
 
@@ -50,7 +49,8 @@ impl Fault for ReadError {
 
 /// Texts that were tried for one call or one answer (its candidates), in the order in which they were given. The first
 /// is the model's own.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Candidates<F> {
     all: Vec<Candidate<F>>,
     /// Index of the current candidate: the one that is tried now. The current text and the current failure belong to
@@ -61,7 +61,8 @@ pub(crate) struct Candidates<F> {
 }
 
 /// Candidate for the arguments of a call or for an answer: a text, or a try that gave none.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Candidate<F> {
     pub(crate) by: By,
     pub(crate) gave: Gave,
@@ -87,8 +88,8 @@ pub(crate) struct Candidate<F> {
 }
 
 /// Author of a candidate: the model, an approver, a verb of an arm or a repair agent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) enum By {
     Model,
     Fix,
@@ -98,8 +99,8 @@ pub(crate) enum By {
 }
 
 /// Result of asking an author of candidates, such as a verb or a repair agent, for a text.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) enum Gave {
     /// The author gave a text, which has to be read.
     Text(String),
@@ -115,8 +116,8 @@ pub(crate) enum Gave {
 }
 
 /// State of a candidate's text: how far it has come towards an execution.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 enum Standing {
     #[default]
     Given,
@@ -127,7 +128,8 @@ enum Standing {
 }
 
 /// Failure of a candidate, with the text that the error is about: the JSON that was read, if an object was read.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Failed<F> {
     pub(crate) text: String,
     pub(crate) error: F,
@@ -166,7 +168,8 @@ pub(crate) enum Move {
 }
 
 /// Wait before the next execution of a retry.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Wait {
     backoff: Backoff,
     rounds: u32,

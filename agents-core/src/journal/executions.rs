@@ -5,14 +5,15 @@ use crate::{
     json::canonical,
     run::{EarlierExecution, EarlierOutcome},
 };
-use serde::Serialize;
 
 /// Executions of a run whose repetition matters, in the order in which they began.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Executions(Vec<Executed>);
 
 /// Execution of a tool, by which a later equal call is noticed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Executed {
     pub(crate) tool: String,
     pub(crate) args: ArgsDigest,

@@ -213,7 +213,6 @@ impl Follower {
                 entry,
                 started,
                 projection,
-                ..
             } = position;
             if entry.run == 0 && run_id.is_empty() {
                 *run_id = started.run_id.as_str().into();

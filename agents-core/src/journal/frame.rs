@@ -18,11 +18,11 @@ use crate::{
     secret::Masker,
     tool::{ReadError, RemoteTool},
 };
-use serde::Serialize;
 use std::{mem, sync::Arc};
 
 /// State of an agent that a model drives (its frame): its conversation, its calls and its answer.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Frame {
     pub(crate) history: Arc<History>,
     /// Number of turns so far: requests of the agent to which a model has replied.
@@ -32,17 +32,13 @@ pub(crate) struct Frame {
     /// Calls of the last reply whose results the model has not got.
     pub(crate) calls: Vec<Call>,
     /// Calls of earlier replies that go on in the background.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) background: Vec<Call>,
     /// Number of tickets that the model has got for calls in the background.
-    #[serde(default, skip_serializing_if = "is_zero")]
     tickets: u32,
     /// Is `true` if calls in the background have ended for which the answer has to wait, and the model has not been told
     /// their results.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_owed_results: bool,
     /// Is `true` if a tool that writes has run for an earlier reply of the model.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     wrote: bool,
     /// Count of calls that the model repeats reply after reply.
     repeated: Repeated,
@@ -51,13 +47,11 @@ pub(crate) struct Frame {
     /// Is `true` if the model's output limit cut the last reply off, or that reply ended for an unknown reason.
     pub(crate) cut_off: bool,
     /// Reason why the last reply is no answer: the model declined, or a filter withheld it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     declined: Option<String>,
     /// Reason why the run refused the answer in the last reply: the answer did not fit its type, or a validator refused
     /// it. `None` as soon as the model has replied again.
     pub(crate) refused: Option<String>,
     /// Number of answers in a row that the run refused; a reply with calls begins the count anew.
-    #[serde(default, skip_serializing_if = "is_zero")]
     refusals: u32,
     /// Candidates of earlier answers that were refused and went back to the model.
     earlier: Vec<Candidates<ReadError>>,
@@ -68,14 +62,11 @@ pub(crate) struct Frame {
     pub(crate) verdicts: Vec<EscalationReceipt>,
     /// Messages to the model about what happened while its calls ran, or while it was writing. They follow the results of
     /// the calls.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     news: Vec<Content>,
     /// Tokens of the conversation up to the last reply, as the model has counted them, and the number of messages then;
     /// both are 0 if the model has counted nothing, or what it had counted was replaced.
-    #[serde(default, skip_serializing_if = "is_unmeasured")]
     measured: (u64, usize),
     /// Number of times that the conversation was shortened.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) cuts: u32,
     /// Number of turns that the conversation took before this run.
     pub(crate) before: u32,
@@ -84,29 +75,25 @@ pub(crate) struct Frame {
     /// Name of the model that was asked last; `None` before the first request.
     pub(crate) model: Option<Arc<str>>,
     /// Name of the agent to which the conversation was handed; `None` if it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) handed: Option<Box<str>>,
     /// Conversation of the agent named in `handed`, once that agent has answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) successor: Option<Box<Frame>>,
     /// Lists of tools that the agent's sources have given, each with the pattern of the source's tool names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) listed: Vec<(Box<str>, Arc<[RemoteTool]>)>,
     /// Name of the skill that answers; `None` until it is chosen.
     pub(crate) skill: Option<Box<str>>,
     /// Is `true` while the model chooses the skill, in a conversation of its own.
     pub(crate) choosing: bool,
     /// Is `true` if the agent is not the one that was run, and people's instructions to the run reach it as well.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_part: bool,
     /// Instructions of people that another part of the run was told first, and that this agent is told before its next
     /// request.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) owed: Vec<Instruction>,
 }
 
 /// Model that an agent was given by a handler, because its own model failed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct GivenModel {
     /// Id of the model that the agent asks, such as `openai/gpt-5`.
     pub(crate) model: String,
@@ -549,14 +536,6 @@ impl Frame {
                 .for_each(|message| history.push(message));
         }
     }
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-fn is_unmeasured(measured: &(u64, usize)) -> bool {
-    *measured == (0, 0)
 }
 
 fn told(text: String) -> Message {

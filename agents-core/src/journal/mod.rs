@@ -18,14 +18,19 @@ mod events;
 mod executions;
 mod fact;
 mod fold;
+#[cfg(feature = "recordings")]
 mod follower;
 mod frame;
 mod key;
+#[cfg(not(feature = "recordings"))]
+mod no_replay;
 mod outcome;
 mod projection;
+#[cfg(feature = "recordings")]
 mod recorded;
 mod refold;
 mod repeated;
+mod replayed;
 mod state;
 mod steps;
 mod terms;
@@ -34,7 +39,11 @@ mod tests;
 mod wording;
 
 pub use entry::{Entry, Journal, JournalError, MemoryJournal};
+#[cfg(feature = "recordings")]
+#[cfg_attr(docsrs, doc(cfg(feature = "recordings")))]
 pub use follower::{Asked, Began, CallStep, Ended, Followed, Follower};
+#[cfg(feature = "recordings")]
+#[cfg_attr(docsrs, doc(cfg(feature = "recordings")))]
 pub use recorded::{Difference, OpenCall, Recorded, RecordedCall, RecordedModel, WhatIf};
 
 pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer, Misread};
@@ -48,8 +57,12 @@ pub(crate) use fact::{Fact, Finished, Offer, Raiser, Replied, Started};
 pub(crate) use fold::{After, Projection};
 pub(crate) use frame::{Frame, MOST_MODELS, Next};
 pub(crate) use key::RunKey;
-pub(crate) use recorded::{Dropped, Replay, call_path, is_given_again, of_an_execution};
+#[cfg(not(feature = "recordings"))]
+pub(crate) use no_replay::Replay;
+#[cfg(feature = "recordings")]
+pub(crate) use recorded::Replay;
 pub(crate) use refold::{Stored, refold};
+pub(crate) use replayed::{Dropped, call_path, is_given_again, of_an_execution};
 pub(crate) use state::{Open, Place, PlaceId, State, Taken};
 pub(crate) use steps::{Kept, What};
 pub(crate) use terms::Terms;

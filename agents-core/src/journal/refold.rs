@@ -13,9 +13,9 @@ pub(crate) struct Stored {
 
 /// Position of a fact in its journal, for the code that applies the fact.
 pub(crate) struct Position<'a> {
-    /// Index in the journal of the entry that has the fact.
-    pub(crate) index: usize,
     pub(crate) entry: &'a Entry,
+    /// How the run started, for a follower.
+    #[cfg_attr(not(feature = "recordings"), expect(dead_code))]
     pub(crate) started: &'a Started,
     pub(crate) projection: &'a Projection,
 }
@@ -92,7 +92,6 @@ impl Refold {
             max_output_bytes: started.terms.max_output_bytes,
         };
         let position = Position {
-            index: usize::try_from(self.seq).unwrap_or(usize::MAX),
             entry,
             started,
             projection,

@@ -2,7 +2,6 @@
 
 use super::{call::Call, wording};
 use crate::{json::canonical, run::ToolEnvelope};
-use serde::Serialize;
 use std::sync::Arc;
 
 /// Number of identical calls in a row from which on the model gets a remark.
@@ -10,10 +9,12 @@ const TOLD_FROM: u32 = 3;
 
 /// Count of identical calls of a model. For each call of the last reply that made calls, it has the number of replies
 /// in a row that made the same call and got the same result.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Repeated(Vec<Counted>);
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 struct Counted {
     receipt: Arc<ToolEnvelope>,
     count: u32,

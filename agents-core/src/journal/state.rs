@@ -15,14 +15,14 @@ use crate::{
     model::Usage,
     run::{ApprovalDecision, Instruction, Stop, Timestamp, ToolEnvelope},
 };
-use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// Index of a place in the state of its run.
 pub(crate) type PlaceId = u32;
 
 /// State of one run, as the facts of its journal determine it.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct State {
     /// Id of the run; `None` until it has started.
     pub(super) run_id: Option<Arc<str>>,
@@ -60,7 +60,6 @@ pub(crate) struct State {
     /// Number of requests for approval on whose decisions the run waits.
     pub(super) asked: u32,
     /// Instructions of people that agents of the run were told, each once, in their order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) instructions: Vec<Instruction>,
     /// Is `true` if the run is over.
     pub(crate) over: bool,
@@ -71,7 +70,8 @@ pub(crate) struct State {
 }
 
 /// Place in a run: the place of an agent, or of the work within one call or answer.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Place {
     pub(crate) key: Box<str>,
     pub(crate) parent: Option<PlaceId>,
@@ -93,7 +93,6 @@ pub(crate) struct Place {
     /// Is `true` if the agent's result is partial: incomplete, and marked so.
     pub(crate) partial: bool,
     /// Is `true` if a tool that writes has run here or below.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) wrote: bool,
     /// Is `true` if an agent here or below has ended the whole run.
     pub(crate) ended_run: bool,
@@ -108,7 +107,8 @@ pub(crate) struct Place {
 }
 
 /// Escalation on its way up the tree of agents, which is not settled.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Open {
     pub(crate) number: u64,
     /// Place in the run where the escalation was raised.
@@ -122,7 +122,8 @@ pub(crate) struct Open {
 }
 
 /// Decision about an escalation that replaced an agent's own work: by a skill, another agent or a partial result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Taken {
     /// Receipt of the escalation, which names the skill or the agent that does the work.
     pub(crate) receipt: EscalationReceipt,
@@ -163,6 +164,7 @@ impl State {
 
     /// Returns the schema of a tool's arguments, as it was last offered to a model of the run; `None` if the tool was
     /// not offered.
+    #[cfg(feature = "recordings")]
     pub(crate) fn schema_of(&self, tool: &str) -> Option<serde_json::Value> {
         self.offers.iter().rev().find_map(|offer| {
             let tools = offer.tools.to_value().ok()?;
@@ -192,6 +194,7 @@ impl State {
 
     /// Returns the receipts in the order of [`receipts`](Self::receipts), and among them those of a reply of which other
     /// calls are open.
+    #[cfg(feature = "recordings")]
     pub(crate) fn receipts_so_far(&self, id: PlaceId) -> Vec<Arc<ToolEnvelope>> {
         self.receipts_and(id, true)
     }
@@ -294,6 +297,7 @@ impl Place {
     }
 
     /// Returns `true` if the place is that of the work on an answer.
+    #[cfg(feature = "recordings")]
     pub(crate) fn is_of_an_answer(&self) -> bool {
         self.key.starts_with("turn") && !self.key.contains('#')
     }

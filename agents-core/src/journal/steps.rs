@@ -9,11 +9,11 @@ use crate::{
         trace::{StepKind, TraceStep},
     },
 };
-use serde::Serialize;
 use std::sync::Arc;
 
 /// Step of a run's trace that has ended, as the state keeps it: its place, its times and its kind.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Kept {
     pub(crate) place: PlaceId,
     pub(crate) t_start: Timestamp,
@@ -22,8 +22,8 @@ pub(crate) struct Kept {
 }
 
 /// Kind of a step of a trace, with what is particular to it.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) enum What {
     /// An agent has worked; `ok` is `true` if it gave an answer.
     Agent { ok: bool },

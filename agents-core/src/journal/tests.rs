@@ -381,7 +381,7 @@ fn a_new_process_goes_on_where_the_one_before_was() {
     assert!(run.state.open.is_empty(), "it is raised again");
     assert!(run.state.stop.is_none() && !run.state.over);
     let stage = serde_json::to_string(&run.state).unwrap();
-    assert!(stage.contains(r#""stage":{"interrupted""#), "{stage}");
+    assert!(stage.contains(r#""stage":{"Interrupted""#), "{stage}");
 }
 
 #[test]

@@ -60,8 +60,7 @@ pub enum ModelErrorKind {
 /// assert_eq!(error.status(), Some(503));
 /// assert!(error.is_transient());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{message}")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelError {
     kind: ModelErrorKind,
     message: String,
@@ -73,6 +72,14 @@ pub struct ModelError {
     overflow: Option<ContextOverflow>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
+}
+
+impl std::error::Error for ModelError {}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
 }
 
 impl ModelError {

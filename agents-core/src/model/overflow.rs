@@ -44,13 +44,12 @@ impl ContextOverflow {
         let numbers = text.split(|c| !is_number(c));
         // Smaller numbers are versions and codes: no model has a window of that size.
         let sizes = numbers.filter_map(|digits| digits.replace(',', "").parse().ok());
-        let mut sizes: Vec<u64> = sizes.filter(|size| *size >= 512).collect();
-        sizes.sort_unstable();
+        let sizes: Vec<u64> = sizes.filter(|size| *size >= 512).collect();
         match sizes[..] {
-            [window, sent] if window < sent => ContextOverflow {
-                sent: Some(sent),
+            [one, other] if one != other => ContextOverflow {
+                sent: Some(one.max(other)),
                 read: None,
-                window: Some(window),
+                window: Some(one.min(other)),
             },
             _ => ContextOverflow::default(),
         }

@@ -57,7 +57,6 @@ pub use approval_reason::{ApprovalReason, EarlierExecution, EarlierOutcome};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use event::{Event, EventKind};
 pub use finding::{Finding, Findings};
-pub use indexmap::IndexMap;
 pub use metadata::ToolCallMetadata;
 pub use outcome::{
     AgentOutputs, Attachment, AttachmentKind, Attempt, Outcome, Stopped, ToolEnvelope,

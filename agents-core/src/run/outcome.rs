@@ -8,9 +8,8 @@ use crate::{
     model::Usage,
     run::Repairs,
 };
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// Results of a run: its answer, receipts, usage, cost and trace.
 ///
@@ -197,8 +196,8 @@ impl fmt::Display for Stopped {
 pub struct AgentOutputs {
     /// Final answer as text; empty if the run has no answer.
     pub response: String,
-    /// Receipts of all calls, by their `call_id`.
-    pub tools_by_id: IndexMap<Arc<str>, Arc<ToolEnvelope>>,
+    /// Receipts of all calls, by their `call_id`, and in the order of these ids.
+    pub tools_by_id: BTreeMap<Arc<str>, Arc<ToolEnvelope>>,
     /// Ids of the calls, each a `call_id`. The calls of one agent are in the order in which its model asked, each
     /// followed by the calls of agents that ran within that call. The calls of other agents below it, such as the parts
     /// of a composition, come after those, in the order of the agents' names.
@@ -227,14 +226,11 @@ impl AgentOutputs {
             .rev()
             .find(|receipt| receipt.error.is_none() && !gave_up(receipt))
             .cloned();
-        let tool_order = receipts
-            .iter()
-            .map(|receipt| receipt.call_id.clone())
-            .collect();
-        let tools_by_id = receipts
-            .into_iter()
-            .map(|receipt| (receipt.call_id.clone(), receipt))
-            .collect();
+        let (mut tools_by_id, mut tool_order) = (BTreeMap::new(), Vec::new());
+        for receipt in receipts {
+            tool_order.push(receipt.call_id.clone());
+            tools_by_id.insert(receipt.call_id.clone(), receipt);
+        }
         AgentOutputs {
             response,
             tools_by_id,

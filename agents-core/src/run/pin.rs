@@ -1,8 +1,7 @@
 use super::{AgentOutputs, ToolEnvelope};
 use crate::{Error, ErrorKind};
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Named, stable reference to the receipt of one call, for wiring an agent's outputs to something else.
 ///
@@ -181,9 +180,11 @@ impl AgentOutputs {
         &self,
         pins: &[PinnedHandle],
         previous: Option<&AgentOutputs>,
-    ) -> Result<IndexMap<String, Option<Arc<ToolEnvelope>>>, Error> {
-        pins.iter()
-            .map(|pin| Ok((pin.name.clone(), pin.resolve(self, previous)?)))
-            .collect()
+    ) -> Result<BTreeMap<String, Option<Arc<ToolEnvelope>>>, Error> {
+        let mut found = BTreeMap::new();
+        for pin in pins {
+            found.insert(pin.name.clone(), pin.resolve(self, previous)?);
+        }
+        Ok(found)
     }
 }

@@ -1,6 +1,6 @@
 use super::MIN_SECRET_CHARS;
 use crate::{Code, ToolFailure};
-use std::io;
+use std::{fmt, io};
 
 /// Reason why a tool did not get a secret.
 ///
@@ -11,7 +11,7 @@ use std::io;
 /// ```
 /// # use agents_core as agents;
 /// use agents::{ToolContext, secret::SecretError};
-/// use std::io;
+/// use std::{fmt, io};
 ///
 /// // With `?`, the secret error becomes the tool's own error.
 /// async fn ask_crm(cx: &ToolContext) -> io::Result<String> {
@@ -22,23 +22,36 @@ use std::io;
 /// let error = SecretError::unavailable("crm", "the vault is sealed");
 /// assert!(error.to_string().contains("the vault is sealed"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the secret `{name}` {why}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretError {
     name: String,
     why: Why,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Why {
-    #[error("is missing: neither the run nor its user, workspace or organisation has it")]
     Missing,
-    #[error(
-        "has {0} characters; fewer than {MIN_SECRET_CHARS} cannot be masked, so it is not used"
-    )]
     TooShort(usize),
-    #[error("cannot be looked up: {0}")]
     Unavailable(String),
+}
+
+impl std::error::Error for SecretError {}
+
+impl fmt::Display for SecretError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        write!(f, "the secret `{name}` ")?;
+        match &self.why {
+            Why::Missing => f.write_str(
+                "is missing: neither the run nor its user, workspace or organisation has it",
+            ),
+            Why::TooShort(chars) => write!(
+                f,
+                "has {chars} characters; fewer than {MIN_SECRET_CHARS} cannot be masked, so it is not used"
+            ),
+            Why::Unavailable(why) => write!(f, "cannot be looked up: {why}"),
+        }
+    }
 }
 
 impl SecretError {

@@ -86,7 +86,9 @@ mod writer;
 
 pub use error::SecretError;
 pub use mask::Masker;
-pub(crate) use mask::{Reference, Stream, references, shown};
+#[cfg(feature = "recordings")]
+pub(crate) use mask::shown;
+pub(crate) use mask::{Reference, Stream, references};
 /// Text that does not print, and the trait by which it is read; re-exported from `secrecy`.
 pub use secrecy::{ExposeSecret, SecretString};
 pub use store::SecretStore;

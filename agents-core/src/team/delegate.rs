@@ -11,13 +11,13 @@ use crate::{
     tool::{DynTool, ErrorType, Prepared, ReadError, ToolContext, ToolSpec, read, schema_of},
 };
 use async_trait::async_trait;
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use std::{
     any::Any,
     borrow::Cow,
+    collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -111,13 +111,13 @@ fn named(mut schema: Value, name: &str) -> Value {
 /// Returns arguments in which the field of the input has the name that the program uses. Returns `None` if there is
 /// nothing to rename: the arguments are no object, lack the field `name`, or have a field `input` already.
 fn renamed(arguments: &str, name: &str) -> Option<String> {
-    let fields: IndexMap<&str, &RawValue> = serde_json::from_str(arguments).ok()?;
-    let is_named = fields.contains_key(name) && !fields.contains_key(INPUT);
-    let renamed = fields
-        .into_iter()
-        .map(|(key, value)| (if key == name { INPUT } else { key }, value));
-    let renamed: IndexMap<_, _> = renamed.collect();
-    is_named.then(|| serde_json::to_string(&renamed).ok())?
+    let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(arguments).ok()?;
+    if fields.contains_key(INPUT) {
+        return None;
+    }
+    let input = fields.remove(name)?;
+    fields.insert(INPUT.into(), input);
+    serde_json::to_string(&fields).ok()
 }
 
 /// Returns an error about the arguments with the field's name that the model knows.

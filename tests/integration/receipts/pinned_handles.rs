@@ -156,10 +156,10 @@ async fn o6_a_tool_that_is_taken_away_keeps_its_handle() {
         PinnedHandle::latest("more", "other"),
     ];
     let pinned = with.pinned(&pins, None).unwrap();
-    assert_eq!(pinned.keys().collect::<Vec<_>>(), ["report", "more"]);
+    assert_eq!(pinned.keys().collect::<Vec<_>>(), ["more", "report"]);
     assert!(pinned["report"].is_some() && pinned["more"].is_none());
     let pinned = without.pinned(&pins, Some(&with)).unwrap();
-    assert_eq!(pinned.keys().collect::<Vec<_>>(), ["report", "more"]);
+    assert_eq!(pinned.keys().collect::<Vec<_>>(), ["more", "report"]);
     assert_eq!(
         serde_json::to_value(&pinned).unwrap()["report"],
         json!(null)

@@ -72,26 +72,28 @@ async fn o4_outputs_and_their_receipts() {
             {
               "response": "found it",
               "tools_by_id": {
-                "94e7771358422a34a30cf73ea399f180": {
-                  "call_id": "94e7771358422a34a30cf73ea399f180",
+                "11e9a0ae118995de28081d29f2b3bab7": {
+                  "call_id": "11e9a0ae118995de28081d29f2b3bab7",
                   "name": "web_search",
                   "version": "1.2.0",
-                  "input": {"query": "rust"},
-                  "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
-                  "t_start": "2026-04-24T03:06:41.500Z",
-                  "t_end": "2026-04-24T03:06:42.750Z",
-                  "truncated": true,
-                  "attachments": [
-                    {
-                      "kind": "blob",
-                      "url": "memory:e3b0c44298fc1c14/ee1c0118a58f44380effab325f1207a8521074f086b746b3ed21f172e9f05853",
-                      "content_type": "text/plain; charset=utf-8",
-                      "bytes": 40
-                    }
-                  ],
+                  "input": {"query": 3},
+                  "error": {
+                    "code": "UNKNOWN",
+                    "class": "Terminal",
+                    "kind": "ExecutionError",
+                    "message": "no such word"
+                  },
+                  "t_start": "2026-04-24T03:06:45.250Z",
+                  "t_end": "2026-04-24T03:06:46.500Z",
                   "attempts": [
                     {
-                      "number": 1
+                      "number": 1,
+                      "error": {
+                        "code": "UNKNOWN",
+                        "class": "Terminal",
+                        "kind": "ExecutionError",
+                        "message": "no such word"
+                      }
                     }
                   ]
                 },
@@ -122,28 +124,26 @@ async fn o4_outputs_and_their_receipts() {
                     }
                   ]
                 },
-                "11e9a0ae118995de28081d29f2b3bab7": {
-                  "call_id": "11e9a0ae118995de28081d29f2b3bab7",
+                "94e7771358422a34a30cf73ea399f180": {
+                  "call_id": "94e7771358422a34a30cf73ea399f180",
                   "name": "web_search",
                   "version": "1.2.0",
-                  "input": {"query": 3},
-                  "error": {
-                    "code": "UNKNOWN",
-                    "class": "Terminal",
-                    "kind": "ExecutionError",
-                    "message": "no such word"
-                  },
-                  "t_start": "2026-04-24T03:06:45.250Z",
-                  "t_end": "2026-04-24T03:06:46.500Z",
+                  "input": {"query": "rust"},
+                  "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
+                  "t_start": "2026-04-24T03:06:41.500Z",
+                  "t_end": "2026-04-24T03:06:42.750Z",
+                  "truncated": true,
+                  "attachments": [
+                    {
+                      "kind": "blob",
+                      "url": "memory:e3b0c44298fc1c14/ee1c0118a58f44380effab325f1207a8521074f086b746b3ed21f172e9f05853",
+                      "content_type": "text/plain; charset=utf-8",
+                      "bytes": 40
+                    }
+                  ],
                   "attempts": [
                     {
-                      "number": 1,
-                      "error": {
-                        "code": "UNKNOWN",
-                        "class": "Terminal",
-                        "kind": "ExecutionError",
-                        "message": "no such word"
-                      }
+                      "number": 1
                     }
                   ]
                 }

@@ -2,6 +2,7 @@
 
 mod call_settings;
 mod driver;
+#[cfg(feature = "recordings")]
 mod replay;
 mod settings;
 mod stream;

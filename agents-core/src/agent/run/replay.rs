@@ -56,6 +56,7 @@ impl<A: Agent> Run<'_, A> {
     /// # Errors
     /// When the replay differs from the recording: the first [`Difference`]. When the run does not start, or the
     /// recording is that of another agent.
+    #[cfg_attr(docsrs, doc(cfg(feature = "recordings")))]
     pub async fn replay(mut self, recorded: &Recorded) -> Result<(), Difference> {
         recorded.is_of(self.agent.name())?;
         let model = recorded.model();

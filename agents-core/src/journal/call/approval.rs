@@ -7,11 +7,11 @@ use crate::{
     run::{Approval, ApprovalDecision, ApprovalReason, Timestamp},
     tool::Risk,
 };
-use serde::Serialize;
 use std::{sync::Arc, time::Duration};
 
 /// Approval of the arguments of a call, by a person or a program.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(super) struct Approved {
     /// Name of the person or program that approved the arguments, if the approver gave one.
     pub(super) by: Option<String>,
@@ -26,8 +26,8 @@ pub(super) struct Approved {
 }
 
 /// Answer to the question of a call.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(super) enum Answered {
     /// A person has answered this.
     Given(Json),
@@ -219,6 +219,7 @@ impl Call {
     }
 
     /// Returns `true` if an execution uses an approval that somebody gave: a default answer is none.
+    #[cfg(feature = "recordings")]
     pub(crate) fn uses_approval(&self) -> bool {
         self.approved.as_ref().is_some_and(|approved| {
             !matches!(approved.answer.as_deref(), Some(Answered::Default(_)))

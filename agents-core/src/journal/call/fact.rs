@@ -260,7 +260,8 @@ pub(crate) struct After {
 }
 
 /// Call in doubt: it is settled, and it is not known whether its tool took effect.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Doubt {
     /// Id of the call that is in doubt.
     pub(crate) call: Arc<str>,

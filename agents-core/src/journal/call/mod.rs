@@ -44,11 +44,11 @@ use crate::{
 };
 use approval::Approved;
 use execution::Step;
-use serde::Serialize;
 use std::{fmt, sync::Arc, time::Duration};
 
 /// State of one tool call, as the facts about it determine it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Call {
     pub(crate) call: ToolCall,
     /// Number of the call among all calls of its agent, from 0.
@@ -88,7 +88,6 @@ pub(crate) struct Call {
     /// Risk of the call with the current arguments, if it differs from the tool's.
     risk: Option<Risk>,
     /// Origins of the known values among the current arguments.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) known: Vec<Origin>,
     /// Id of the request whose approver gave the current arguments, if another approver has to decide about them.
     pub(crate) follows: Option<String>,
@@ -114,7 +113,6 @@ pub(crate) struct Call {
     pub(crate) partial: bool,
     pub(crate) attachments: Vec<Attachment>,
     /// Images, files and tables that the tool has returned.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) attached: Vec<Attached>,
     /// Message with the call's result for the model; `None` until the call is settled.
     pub(crate) message: Option<String>,
@@ -123,13 +121,12 @@ pub(crate) struct Call {
     /// Time at which the call was taken up; `None` before that.
     pub(crate) started: Option<Timestamp>,
     /// Ticket that the model has got in place of the result, if the call goes on in the background.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ticket: Option<Ticket>,
 }
 
 /// Stage of a call: what has to happen to it next.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) enum Stage {
     /// The call has to be taken up: its tool is looked up.
     New,

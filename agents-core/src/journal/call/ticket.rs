@@ -2,10 +2,10 @@
 
 use super::{Call, wording};
 use crate::model::{Content, Message};
-use serde::Serialize;
 
 /// Ticket of a call that goes on in the background.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Ticket {
     /// Number of the ticket among those of the agent, from 1.
     pub(crate) number: u32,

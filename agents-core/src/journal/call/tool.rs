@@ -72,6 +72,7 @@ impl Call {
     }
 
     /// Returns `true` if the tool says how a call is undone.
+    #[cfg(feature = "recordings")]
     pub(crate) fn has_undo(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.has_undo)
     }

@@ -14,12 +14,11 @@ pub use model::RecordedModel;
 pub use open_calls::OpenCall;
 pub use what_if::{RecordedCall, WhatIf};
 
-pub(crate) use outside::{call_path, is_given_again, of_an_execution};
-pub(crate) use replay::{Dropped, Replay};
+pub(crate) use replay::Replay;
 
 use super::{
-    Entry, Fact, JournalError, Started, What,
-    refold::{Position, Stored, refold},
+    Entry, Fact, JournalError, Started, What, call_path,
+    refold::{Stored, refold},
 };
 use crate::{
     Error, Json,
@@ -88,9 +87,12 @@ impl Recorded {
         let seen = with_names(&entries)?;
         let mut exchanges = Exchanges::default();
         let mut outside = Outside::default();
+        let mut stored = entries.iter();
         let (_, runs) = refold(&seen, &Masker::new(), |state, fact, position| {
-            let Position { index, entry, .. } = position;
-            exchanges.on(state, entry.place, &fact, &entries[index]);
+            let entry = position.entry;
+            if let Some(stored) = stored.next() {
+                exchanges.on(state, entry.place, &fact, stored);
+            }
             outside.on(state, entry.place, &fact, entry);
             position.fold(state, fact)
         })?;

@@ -3,13 +3,16 @@
 
 use crate::{
     Json,
-    error::{Cause, Origin, ToolError},
-    journal::{Call, CallFact, Called, Entry, Fact, Interrupted, PlaceId, State},
+    error::Cause,
+    journal::{
+        Call, CallFact, Called, Entry, Fact, Interrupted, PlaceId, State, call_path,
+        is_given_again, of_an_execution,
+    },
     json::canonical,
     media::Attached,
     recovery::Plan,
     run::{ApprovalDecision, Attachment, Instruction, Timestamp},
-    tool::{Effects, RemoteTool},
+    tool::RemoteTool,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -299,29 +302,9 @@ impl Outside {
     }
 }
 
-/// Returns `true` if a replay gives the results of a tool with these effects again. A tool without effects runs in a
-/// replay, and so does a tool that is a part of the run itself (`goes_on`).
-pub(crate) fn is_given_again(effects: Effects, goes_on: bool) -> bool {
-    effects != Effects::None && !goes_on
-}
-
-/// Returns `true` if the current failure of the call is one of an execution, whose error has no type in a recording.
-pub(crate) fn of_an_execution(call: &Call) -> bool {
-    let failed = call.candidates.failed();
-    failed.is_some_and(|failed| match &failed.error {
-        ToolError::Execution { cause, .. } => cause.origin() != Origin::Denied,
-        _ => false,
-    })
-}
-
 fn ended(result: Result<Json, Cause>) -> CallFact {
     CallFact::Ended {
         result,
         partial: false,
     }
-}
-
-/// Returns the path of a call of the agent at this path.
-pub(crate) fn call_path(agent: &str, seq: u32) -> String {
-    format!("{agent}/call{seq:04}")
 }

@@ -7,9 +7,11 @@ use super::{
 };
 use crate::{
     Error, Json,
-    journal::{Call, CallFact, Finished},
+    journal::{
+        Call, Finished,
+        replayed::{Dropped, Executed},
+    },
     json::canonical,
-    media::Attached,
     recovery::Plan,
     run::{ApprovalDecision, Attachment, Instruction, Limit, Stop, Timestamp},
     tool::RemoteTool,
@@ -46,24 +48,6 @@ struct Used {
     plans: BTreeSet<usize>,
     told: BTreeSet<usize>,
     instructions: BTreeSet<usize>,
-}
-
-/// Recorded execution that is given again.
-pub(crate) struct Executed {
-    /// Is `true` if the tool began to run.
-    pub(crate) has_begun: bool,
-    /// Images, files and tables that the tool returned.
-    pub(crate) attached: Option<Vec<Attached>>,
-    /// Fact with which the execution ended, or how the recorded run dropped it.
-    pub(crate) end: Result<CallFact, Dropped>,
-}
-
-/// Work that the recorded run dropped before it had ended.
-pub(crate) struct Dropped {
-    /// Time for which the replay waits for the end of the work. The recorded run had dropped the work by then.
-    pub(crate) patience: Duration,
-    /// Difference of a run that does not drop the work.
-    kept: Difference,
 }
 
 /// Returns the time for which a replay waits for work that the recorded run began and dropped at these times.
@@ -343,7 +327,10 @@ impl Replay {
 
     /// Returns the difference of a run that has waited for dropped work to no purpose; the run ends with it.
     pub(crate) fn is_kept(&self, dropped: Dropped) -> String {
-        self.differs(dropped.kept)
+        let Dropped {
+            fact, path, kept, ..
+        } = dropped;
+        self.differs(Difference::at(fact, path, kept))
     }
 
     fn differs(&self, difference: Difference) -> String {
@@ -375,7 +362,9 @@ fn dropped(
 ) -> Dropped {
     Dropped {
         patience: patience(begun, at),
-        kept: Difference::at(fact, &*call.path, what(&call.tool)),
+        fact,
+        path: call.path.clone(),
+        kept: what(&call.tool),
     }
 }
 

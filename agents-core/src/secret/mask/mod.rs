@@ -9,7 +9,9 @@ mod stored;
 mod stream;
 
 pub(super) use panic::masked;
-pub(crate) use reference::{Reference, references, shown};
+#[cfg(feature = "recordings")]
+pub(crate) use reference::shown;
+pub(crate) use reference::{Reference, references};
 pub(crate) use stream::Stream;
 
 use super::{MIN_SECRET_CHARS, SecretError, SecretScope};
