@@ -377,8 +377,8 @@ impl Inner {
         #[cfg(any(test, feature = "testing"))]
         let said = self.kept.is_some().then(|| serde_json::to_string(&fact));
         // Secrets in the fact are stored as references.
-        let written = self.writer.as_ref().map(|_| {
-            Json::of(&fact).and_then(|fact| {
+        let written = self.writer.as_ref().map(|(writer, _)| {
+            writer.json(&fact).and_then(|fact| {
                 match self.projection.masker.referenced(fact.as_str()) {
                     Cow::Borrowed(_) => Ok(fact),
                     Cow::Owned(text) => Json::parse(text),
@@ -479,7 +479,7 @@ impl Live {
 mod tests {
     use super::*;
     use crate::{
-        context::Settings,
+        context::{GivenJournal, Settings},
         journal::{Entry, Journal, MemoryJournal},
     };
 
@@ -487,9 +487,8 @@ mod tests {
     async fn a_fact_that_cannot_be_written_ends_the_run_and_nothing_more_is_stored() {
         let journal = MemoryJournal::new();
         let settings = Settings::default();
-        let writer = Writer::open(Arc::new(journal.clone()), &settings)
-            .await
-            .unwrap();
+        let given = GivenJournal::new(journal.clone());
+        let writer = given.open(&settings).await.unwrap();
         let notify = Arc::new(Notify::new());
         let machine = Machine::new(
             State::of(String::new(), "clerk"),

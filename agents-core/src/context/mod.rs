@@ -43,5 +43,6 @@ pub(crate) use repair::RepairScope;
 pub(crate) use root::{Origin, Root};
 pub(crate) use settings::Settings;
 pub(crate) use stopwatch::Stopwatch;
+pub(crate) use stored_run::GivenJournal;
 pub(crate) use within::{Within, is_aside};
 pub(crate) use writer::{Going, Writer};

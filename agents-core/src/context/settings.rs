@@ -1,9 +1,9 @@
 //! Settings of a run, given before it begins.
 
-use super::{Activity, Exchange, Executor, Past, Stopwatch, Subscriber, Writer};
+use super::{Activity, Exchange, Executor, GivenJournal, Past, Stopwatch, Subscriber, Writer};
 use crate::{
     Error, ErrorKind,
-    journal::{Journal, Projection, Replay, RunKey},
+    journal::{Projection, Replay, RunKey},
     model::{Model, PurposeKey, Purposes},
     run::{
         Approver, Budget, Clock, Findings, Steering, SystemClock, ToolCallMetadata, ToolEnvelope,
@@ -52,7 +52,7 @@ pub(crate) struct Settings {
     /// Recorded run that is replayed; shared with the runs within this one.
     pub(crate) replay: Option<Arc<Replay>>,
     /// Journal that was given to this run itself. A nested run without one uses the outer run's writer.
-    pub(crate) journal: Option<Arc<dyn Journal>>,
+    pub(crate) journal: Option<GivenJournal>,
     pub(crate) writer: Option<Arc<Writer>>,
     /// Executions that the runs have had, for repeated calls; shared with the runs within this one.
     pub(crate) past: Arc<Past>,

@@ -9,30 +9,44 @@ use crate::{
 use futures_util::future::BoxFuture;
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
-impl Writer {
-    /// Reads the journal of a run, and returns the writer for the run's next facts.
-    ///
-    /// The future is boxed here, so that the code which reads facts is compiled in this crate, and not in each program
-    /// with a run.
-    pub(crate) fn open(
-        journal: Arc<dyn Journal>,
-        settings: &Settings,
-    ) -> BoxFuture<'_, Result<Arc<Writer>, Error>> {
-        Box::pin(Self::read(journal, settings))
+/// Journal that a run was given, with the code that reads and writes its facts.
+///
+/// That code has a type parameter, though it does not depend on the type: so it is compiled in programs that give a run
+/// a journal, and in no others.
+#[derive(Clone)]
+pub(crate) struct GivenJournal {
+    journal: Arc<dyn Journal>,
+    open: Open,
+}
+
+type Open = for<'s> fn(Arc<dyn Journal>, &'s Settings) -> BoxFuture<'s, Opened>;
+type Opened = Result<Arc<Writer>, Error>;
+
+impl GivenJournal {
+    pub(crate) fn new<J: Journal>(journal: J) -> Self {
+        GivenJournal {
+            journal: Arc::new(journal),
+            open: |journal, settings| Box::pin(open::<J>(journal, settings)),
+        }
     }
 
-    async fn read(journal: Arc<dyn Journal>, settings: &Settings) -> Result<Arc<Writer>, Error> {
-        let mut entries = journal.read().await.map_err(unreadable)?;
-        restore(&mut entries, settings).await?;
-        let (seq, stored) = refold(&entries, &settings.masker, |state, fact, position| {
-            position.fold(state, fact)
-        })
-        .map_err(unreadable)?;
-        for run in &stored {
-            settings.past.add(&run.state);
-        }
-        Ok(Writer::new(journal, seq, stored))
+    /// Reads the journal of a run, and returns the writer for the run's next facts.
+    pub(crate) fn open<'s>(&self, settings: &'s Settings) -> BoxFuture<'s, Opened> {
+        (self.open)(self.journal.clone(), settings)
     }
+}
+
+async fn open<J: Journal>(journal: Arc<dyn Journal>, settings: &Settings) -> Opened {
+    let mut entries = journal.read().await.map_err(unreadable)?;
+    restore(&mut entries, settings).await?;
+    let (seq, stored) = refold(&entries, &settings.masker, |state, fact, position| {
+        position.fold(state, fact)
+    })
+    .map_err(unreadable)?;
+    for run in &stored {
+        settings.past.add(&run.state);
+    }
+    Ok(Writer::new(journal, seq, stored, |fact| Json::of(fact)))
 }
 
 /// Replaces references to secrets in stored entries by the secrets' values. A reference to a secret that nobody has any
@@ -78,8 +92,8 @@ mod tests {
 
     /// Returns the output of the first call in a stored run, as a process with these settings reads it.
     async fn output(entries: &[Entry], settings: &Settings) -> Json {
-        let journal = Arc::new(MemoryJournal::of(entries.to_vec()));
-        let writer = Writer::open(journal, settings).await.unwrap();
+        let journal = GivenJournal::new(MemoryJournal::of(entries.to_vec()));
+        let writer = journal.open(settings).await.unwrap();
         let stored = writer.stored().unwrap();
         let frames = stored.state.places.iter().flat_map(|place| &place.frame);
         let call = frames.flat_map(|frame| &frame.calls).next();

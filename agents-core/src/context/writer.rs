@@ -6,7 +6,7 @@
 use super::wording;
 use crate::{
     Json,
-    journal::{Entry, Journal, JournalError, PlaceId, Stored},
+    journal::{Entry, Fact, Journal, JournalError, PlaceId, Stored},
     panics::guarded_while,
     run::Timestamp,
 };
@@ -31,7 +31,12 @@ pub(crate) struct Writer {
     task: Arc<Task>,
     /// Runs that the journal had stored before this process went on with them.
     stored: Mutex<Vec<Stored>>,
+    /// Writes a fact as JSON.
+    json: FactWriter,
 }
+
+/// Function that writes a fact as JSON.
+pub(super) type FactWriter = fn(&Fact) -> serde_json::Result<Json>;
 
 struct Sent {
     /// Number of the last entry that was made for the journal.
@@ -61,7 +66,12 @@ type Stores = oneshot::Receiver<Result<(), JournalError>>;
 
 impl Writer {
     /// Creates the writer of a journal that holds these runs. `seq` is the number of its last entry.
-    pub(super) fn new(journal: Arc<dyn Journal>, seq: u64, stored: Vec<Stored>) -> Arc<Writer> {
+    pub(super) fn new(
+        journal: Arc<dyn Journal>,
+        seq: u64,
+        stored: Vec<Stored>,
+        json: FactWriter,
+    ) -> Arc<Writer> {
         let runs = u32::try_from(stored.len()).unwrap_or(u32::MAX);
         let (to, orders) = mpsc::unbounded_channel();
         Arc::new(Writer {
@@ -74,7 +84,13 @@ impl Writer {
                 refused: None,
             }),
             stored: Mutex::new(stored),
+            json,
         })
+    }
+
+    /// Writes a fact as JSON, for [`keep`](Writer::keep).
+    pub(crate) fn json(&self, fact: &Fact) -> serde_json::Result<Json> {
+        (self.json)(fact)
     }
 
     fn sent(&self) -> MutexGuard<'_, Sent> {

@@ -12,7 +12,7 @@ use futures_util::{
     future::BoxFuture,
     stream::{FuturesUnordered, Stream as _},
 };
-use std::{collections::BTreeSet, future::poll_fn, pin::Pin, task::Poll};
+use std::{future::poll_fn, pin::Pin, task::Poll};
 use tokio::sync::{Notify, Semaphore};
 
 /// Calls of one agent that go on in the background.
@@ -21,7 +21,7 @@ pub(super) struct BackgroundCalls<'a> {
     cx: &'a RunContext,
     turns: &'a Turns,
     /// Numbers of the calls that go on in this process.
-    started: BTreeSet<u32>,
+    started: Vec<u32>,
     under_way: FuturesUnordered<BoxFuture<'a, ()>>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> BackgroundCalls<'a> {
             definition,
             cx,
             turns,
-            started: BTreeSet::new(),
+            started: Vec::new(),
             under_way: FuturesUnordered::new(),
         })
     }
@@ -96,7 +96,8 @@ impl<'a> BackgroundCalls<'a> {
             calls.map(|call| call.seq).collect::<Vec<_>>()
         });
         for seq in calls {
-            if self.started.insert(seq) {
+            if !self.started.contains(&seq) {
+                self.started.push(seq);
                 let place = CallSite {
                     definition: self.definition,
                     cx: self.cx,

@@ -14,7 +14,7 @@ use crate::agent::wording;
 use crate::{
     Error, ErrorKind, Json,
     agent::prompt_of,
-    context::{Exchange, Going, Origin, Root, RunContext, Settings, Writer, until_waiting},
+    context::{Exchange, Going, Origin, Root, RunContext, Settings, until_waiting},
     journal::{Stored, Terms},
     observe, panics,
     place::check_run,
@@ -226,8 +226,8 @@ impl<'a, A: Agent> Run<'a, A> {
         if settings.journal.is_some() || settings.writer.is_some() {
             Terms::can_be_kept(&settings)?;
         }
-        if let Some(journal) = settings.journal.clone() {
-            settings.writer = Some(Writer::open(journal, &settings).await?);
+        if let Some(journal) = &settings.journal {
+            settings.writer = Some(journal.open(&settings).await?);
         }
         let place = match &around {
             Some(around) => around.place_of(agent.name(), written(&input)?.as_str()),

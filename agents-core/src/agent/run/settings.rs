@@ -3,6 +3,7 @@
 use super::{Agent, Run};
 use crate::{
     Json,
+    context::GivenJournal,
     error::ErrorRecord,
     journal::Journal,
     model::{Model, Purposes},
@@ -376,7 +377,7 @@ impl<A: Agent> Run<'_, A> {
     /// # }
     /// ```
     pub fn journal(mut self, journal: impl Journal) -> Self {
-        self.settings.journal = Some(Arc::new(journal));
+        self.settings.journal = Some(GivenJournal::new(journal));
         self.root()
     }
 

@@ -5,7 +5,7 @@
 //! other text is marked.
 
 use crate::secret::SecretScope;
-use std::{borrow::Cow, collections::BTreeSet, fmt};
+use std::{borrow::Cow, fmt};
 
 /// Private character that begins a reference to a secret in a stored text.
 pub(super) const OPEN: char = '\u{E000}';
@@ -172,13 +172,18 @@ pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// Returns the identities of all secrets to which a text has references.
-pub(crate) fn references(text: &str) -> BTreeSet<Reference> {
-    let found = parts(text).filter_map(|part| match part {
-        Part::Reference(text) => Some(Reference::read(text)?.1),
-        Part::Text(_) | Part::Open => None,
-    });
-    found.collect()
+/// Returns the identities of all secrets to which a text has references, each once, in the order of the text.
+pub(crate) fn references(text: &str) -> Vec<Reference> {
+    let mut found = Vec::new();
+    for part in parts(text) {
+        if let Part::Reference(text) = part
+            && let Some((_, reference)) = Reference::read(text)
+            && !found.contains(&reference)
+        {
+            found.push(reference);
+        }
+    }
+    found
 }
 
 /// Returns JSON text as people may see it: each reference is replaced by `[secret:name]`, or by `[***]` if it has no

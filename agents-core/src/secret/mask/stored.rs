@@ -221,7 +221,7 @@ mod tests {
         let text = r#"{"a":"hunter/2","b":"hunter/3"}"#;
         let stored = masker.referenced(text).into_owned();
         assert!(serde_json::from_str::<Value>(&stored).is_ok(), "{stored}");
-        assert_eq!(references(&stored), [user.clone(), org].into());
+        assert_eq!(references(&stored), [user.clone(), org]);
         assert_eq!(masker.restored(&stored), text);
         assert_eq!(
             shown(&stored),
