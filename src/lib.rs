@@ -109,6 +109,28 @@
 [`on_escalation!`]: #features
 "
 )]
+#![cfg_attr(
+    not(feature = "recordings"),
+    doc = "
+
+[`journal::Recorded`]: #features
+"
+)]
+#![cfg_attr(
+    not(feature = "evals"),
+    doc = "
+
+[`evals`]: #features
+"
+)]
+#![cfg_attr(
+    not(feature = "console"),
+    doc = "
+
+[`console`]: #features
+[`timeline`]: #features
+"
+)]
 // On docs.rs every item names the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

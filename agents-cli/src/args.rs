@@ -73,7 +73,7 @@ pub(crate) enum Command {
         /// Id of the run
         run: String,
     },
-    /// Give the agent of a run an instruction, which it is told before its next request to the model
+    /// Give the agents at work in a run an instruction, which they are told before their next request to the model
     Say {
         /// Id of the run
         run: String,

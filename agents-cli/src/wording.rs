@@ -252,7 +252,7 @@ pub(crate) fn test(
     let (run, agent) = (one_line(run), one_line(agent));
     format!(
         "//! Replays run {run} of agent `{agent}` with the code of today, and fails where it would go otherwise.\n\
-         //! `agents test from` has written it; it is yours to change.\n\
+         //! `agents test from` has written it; it is yours to change. It needs the feature `recordings` of `agents`.\n\
          \n\
          use agents::{{Agent, journal}};\n\
          {hint}use {path};\n\

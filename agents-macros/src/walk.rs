@@ -1,14 +1,14 @@
 //! Walks over the user's code.
 //!
-//! All of them share one visitor, because the compiler makes a function for each kind of syntax from every type of
-//! visitor. So a walk that only reads looks at a copy.
+//! All walks share one visitor: for each type of visitor, rustc compiles a function for each kind of syntax. The visitor
+//! may rewrite what it visits, so a walk that only reads gets a copy.
 
 use syn::{
     Expr, Item, Macro, ParenthesizedGenericArguments, Pat, Type,
     visit_mut::{self, VisitMut},
 };
 
-/// A part of the code that a walk comes to.
+/// Part of the code to which a walk comes.
 pub(crate) enum Part<'p> {
     Expr(&'p mut Expr),
     Pat(&'p mut Pat),
@@ -19,7 +19,7 @@ pub(crate) enum Part<'p> {
     Signature,
 }
 
-/// What is done on a walk.
+/// Callbacks of a walk.
 pub(crate) trait Look {
     /// Looks at a part before the walk goes into it. The walk passes by a part for which this returns `false`.
     fn enter(&mut self, part: Part<'_>) -> bool;

@@ -50,9 +50,9 @@ impl Say {
 }
 
 impl<Out> RunRef<Out> {
-    /// Prepares an instruction to the agent of the run; [`by`](Say::by) gives it. The instruction becomes a message of
-    /// the user before the agent's next request to the model. [`Steering`](agents_core::run::Steering) says who is told
-    /// if the run has several agents.
+    /// Prepares an instruction to the agents at work in the run; [`by`](Say::by) gives it. The instruction becomes a message of
+    /// the user before their next request to the model. [`Steering`](agents_core::run::Steering) says who is told if the
+    /// run has several agents.
     ///
     /// ```
     /// use agents::prelude::*;

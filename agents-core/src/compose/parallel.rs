@@ -151,7 +151,8 @@ macro_rules! several {
 }
 
 /// Joins several futures, polled in this order, until the first error: `joined!(a, b, c)` is
-/// `try_join(a, try_join(b, c))`. For these pairs, rustc compiles no code in this crate.
+/// `try_join(a, try_join(b, c))`. rustc compiles the code of `try_join` in programs
+/// that use the tuple, and not in this crate.
 macro_rules! joined {
     ($last:expr) => { $last };
     ($first:expr, $($rest:expr),+) => { try_join($first, joined!($($rest),+)) };

@@ -11,32 +11,28 @@ use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 /// Journal that a run was given, with the code that reads and writes its facts.
 ///
-/// That code has a type parameter, though it does not depend on the type: so it is compiled in programs that give a run
-/// a journal, and in no others.
-#[derive(Clone)]
-pub(crate) struct GivenJournal {
-    journal: Arc<dyn Journal>,
-    open: Open,
-}
+/// The code is generic over the type of the journal. rustc compiles generic code where the type is named: a program that
+/// gives no run a journal compiles none of it.
+pub(crate) struct GivenJournal(Box<Open>);
 
-type Open = for<'s> fn(Arc<dyn Journal>, &'s Settings) -> BoxFuture<'s, Opened>;
+type Open = dyn for<'s> Fn(&'s Settings) -> BoxFuture<'s, Opened> + Send + Sync;
 type Opened = Result<Arc<Writer>, Error>;
 
 impl GivenJournal {
     pub(crate) fn new<J: Journal>(journal: J) -> Self {
-        GivenJournal {
-            journal: Arc::new(journal),
-            open: |journal, settings| Box::pin(open::<J>(journal, settings)),
-        }
+        let journal = Arc::new(journal);
+        GivenJournal(Box::new(move |settings| {
+            Box::pin(open(journal.clone(), settings))
+        }))
     }
 
     /// Reads the journal of a run, and returns the writer for the run's next facts.
     pub(crate) fn open<'s>(&self, settings: &'s Settings) -> BoxFuture<'s, Opened> {
-        (self.open)(self.journal.clone(), settings)
+        (self.0)(settings)
     }
 }
 
-async fn open<J: Journal>(journal: Arc<dyn Journal>, settings: &Settings) -> Opened {
+async fn open<J: Journal>(journal: Arc<J>, settings: &Settings) -> Opened {
     let mut entries = journal.read().await.map_err(unreadable)?;
     restore(&mut entries, settings).await?;
     let (seq, stored) = refold(&entries, &settings.masker, |state, fact, position| {
@@ -46,7 +42,7 @@ async fn open<J: Journal>(journal: Arc<dyn Journal>, settings: &Settings) -> Ope
     for run in &stored {
         settings.past.add(&run.state);
     }
-    Ok(Writer::new(journal, seq, stored, |fact| Json::of(fact)))
+    Ok(Writer::new(journal, seq, stored, Json::of))
 }
 
 /// Replaces references to secrets in stored entries by the secrets' values. A reference to a secret that nobody has any

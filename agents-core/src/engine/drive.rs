@@ -188,7 +188,7 @@ pub(crate) fn is_part(cx: &RunContext) -> bool {
 }
 
 /// Tells the agent here what people have said to the run since the last request: if it answers for the run, or is a part
-/// of the composition that was run. The other parts at work are told as well (`Frame::owed`). A model that is to choose a
+/// of the composition that was run. The other parts are told as well (`Frame::owed`). A model that is to choose a
 /// skill is told later.
 fn instruct(definition: &AgentDefinition<'_>, cx: &RunContext, turn: u32) {
     let settings = &cx.root.settings;

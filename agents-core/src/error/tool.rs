@@ -97,8 +97,8 @@ impl ToolError {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
     }
 
-    /// Returns `true` if the execution was cut off: this process ended, or no usable answer came from the server that
-    /// carried out the call.
+    /// Returns `true` if the execution was cut off: this process ended, or no usable answer came from the server or
+    /// the tool that carried out the call.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::Interrupted)
     }

@@ -47,7 +47,8 @@ pub(crate) enum Fact {
         /// Is `true` if the conversation is only about which skill answers.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
-        /// Is `true` if the agent is not the one that was run, and people's instructions to the run reach it as well.
+        /// Is `true` if the agent is not the one that was run, and people's instructions to the run reach it as well. A
+        /// program from before this field refuses to go on if an instruction was told to several agents.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         part: bool,
     },

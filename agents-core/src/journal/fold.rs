@@ -103,6 +103,9 @@ impl State {
                 choosing,
                 part,
             } => {
+                if part && !self.frame_mut(id).is_part {
+                    self.frame_mut(id).owed = self.told_so_far(id);
+                }
                 let frame = self.frame_mut(id);
                 (frame.choosing, frame.is_part) = (choosing, part);
                 frame.begin(said, before, &system, task);
@@ -395,7 +398,18 @@ impl State {
         }
     }
 
-    /// Lets the parts of the run that are at work beside the agent at this place be told an instruction as well.
+    /// Returns the instructions that a part of the run is to be told when it begins at this place: all so far. An agent
+    /// that takes over has them in the conversation, and is told those that the agent before it was still to be told.
+    fn told_so_far(&mut self, id: PlaceId) -> Vec<Instruction> {
+        let above = self.place(id).parent;
+        let above = above.and_then(|above| self.place_mut(above).frame.as_mut());
+        match above.filter(|frame| frame.handed.is_some()) {
+            Some(handed_on) => std::mem::take(&mut handed_on.owed),
+            None => self.instructions.clone(),
+        }
+    }
+
+    /// Adds an instruction to those that the other parts at work are to be told.
     fn owe(&mut self, told: PlaceId, instruction: &Instruction) {
         let at_work = self
             .places

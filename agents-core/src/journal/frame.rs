@@ -425,7 +425,8 @@ impl Frame {
         self.say([Message::User { content }]);
     }
 
-    /// Lets a part of the run that is at work be told an instruction before its next request.
+    /// Adds an instruction to those that the agent is to be told, if it is a part of the run and has not handed its
+    /// conversation on.
     pub(super) fn owe(&mut self, instruction: &Instruction) {
         if self.is_part && self.handed.is_none() {
             self.owed.push(instruction.clone());

@@ -1,4 +1,5 @@
-//! Replay in a build without the feature `recordings`: no run is one.
+//! Stand-in for the replay in a build without the feature `recordings`: a type without values, since no run is a replay
+//! there.
 
 use super::{
     Call,

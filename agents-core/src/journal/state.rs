@@ -281,7 +281,7 @@ impl State {
         Path(self, id)
     }
 
-    /// Returns `true` if an agent of the run was told the instruction with this id; `false` also if it has no id.
+    /// Returns `true` if an agent of the run was told an instruction with the id of this one; `false` if it has no id.
     pub(crate) fn knows(&self, instruction: &Instruction) -> bool {
         let mut told = self.instructions.iter();
         instruction.id.is_some() && told.any(|one| one.id == instruction.id)

@@ -11,7 +11,7 @@ use std::{fmt, io};
 /// ```
 /// # use agents_core as agents;
 /// use agents::{ToolContext, secret::SecretError};
-/// use std::{fmt, io};
+/// use std::io;
 ///
 /// // With `?`, the secret error becomes the tool's own error.
 /// async fn ask_crm(cx: &ToolContext) -> io::Result<String> {

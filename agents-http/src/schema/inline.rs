@@ -136,10 +136,7 @@ impl<'a> Inliner<'a> {
         let made = self.inline(target);
         self.depth -= 1;
         let mut beside = self.each(beside);
-        beside.remove("$ref");
-        for key in DEFINITIONS {
-            beside.remove(key);
-        }
+        beside.retain(|key, _| key != "$ref" && !is_definitions(key));
         join(made, beside)
     }
 }

@@ -193,7 +193,7 @@ async fn an_agent_that_took_over_is_told_what_is_said_to_the_run() {
 }
 
 #[tokio::test]
-async fn the_part_of_a_sequence_that_is_at_work_is_told() {
+async fn the_parts_of_a_sequence_are_told_as_long_as_they_follow() {
     let steering = Steering::new();
     let focus = || Instruction::new("Focus on the tests.");
     let (model, first) = ScriptedModel::new([builds(), Script::text("built")]);
@@ -213,7 +213,10 @@ async fn the_part_of_a_sequence_that_is_at_work_is_told() {
     });
     assert_eq!(run.await.unwrap(), "checked");
     assert_eq!(of_user(&first, 1), told_focus());
-    assert_eq!(of_user(&second, 0), ["built", "Be quick."]);
+    assert_eq!(
+        of_user(&second, 0),
+        ["built", "Focus on the tests.", "Be quick."]
+    );
     assert!(steering.left_over().is_empty());
 }
 
@@ -267,8 +270,8 @@ async fn all_parts_at_work_are_told_each_once() {
     assert_eq!(of_user(&left, 1), told_focus());
     assert_eq!(of_user(&right, 1), told_focus());
     assert_eq!(of_user(&right, 2), told_focus(), "once");
-    // A part that begins later has what was made of it.
-    assert_eq!(of_user(&last, 0), ["built, checked"]);
+    // An instruction counts for the rest of the run.
+    assert_eq!(of_user(&last, 0), ["built, checked", "Focus on the tests."]);
 
     let recorded = Recorded::of(journal.entries()).unwrap();
     let unused = || ScriptedModel::new([]).0;
@@ -277,6 +280,57 @@ async fn all_parts_at_work_are_told_each_once() {
     let closer = AgentBuilder::<String, String>::new("closer").model(model);
     let whole = Agent::map(parts, |both: [String; 2]| both.join(", ")).then(closer.build());
     whole.run("Mend it.").replay(&recorded).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_said_before_the_run_is_told_to_all_parts() {
+    let steering = Steering::new();
+    steering.say("Focus on the tests.");
+    let (model, left) = ScriptedModel::new([Script::text("built")]);
+    let builder = AgentBuilder::<String, String>::new("builder").model(model);
+    let (model, right) = ScriptedModel::new([Script::text("checked")]);
+    let checker = AgentBuilder::<String, String>::new("checker").model(model);
+    let both = [builder.build(), checker.build()];
+    let run = both.run("Mend it.");
+    assert_eq!(run.steering(&steering).await.unwrap(), ["built", "checked"]);
+    assert_eq!(of_user(&left, 0), told_focus());
+    assert_eq!(of_user(&right, 0), told_focus());
+}
+
+#[tokio::test]
+async fn an_agent_that_takes_over_is_told_what_the_one_before_was_still_to_be_told() {
+    let steering = Steering::new();
+    let gate = Arc::new(tokio::sync::Semaphore::new(0));
+    let (model, _) = ScriptedModel::new([builds(), Script::text("built")]);
+    let left = mechanic_with(&steering, "Focus on the tests.".into(), |builder| {
+        builder.model(model)
+    });
+    // The desk hands on once the mechanic beside it has been told.
+    let told = gate.clone();
+    let (model, _) = ScriptedModel::from_async_fn(move |_| {
+        let told = told.clone();
+        async move {
+            told.acquire().await.unwrap().forget();
+            Script::call("hand_off_to_clerk", r#"{"reason": "It is broken."}"#)
+        }
+    });
+    let (of_clerk, clerk) = ScriptedModel::new([Script::text("done")]);
+    let right = AgentBuilder::<String, String>::new("desk")
+        .hand_off(
+            AgentBuilder::<String, String>::new("clerk")
+                .model(of_clerk)
+                .build(),
+        )
+        .model(model);
+    let both = [left, right.build()];
+    let run = both.run("Mend it.").steering(&steering);
+    let run = run.on_event(move |event| {
+        if let EventKind::Instructed(_) = event.kind {
+            gate.add_permits(1);
+        }
+    });
+    assert_eq!(run.await.unwrap(), ["built", "done"]);
+    assert_eq!(of_user(&clerk, 0), told_focus());
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 impl<A: Agent> Run<'_, A> {
     /// Sets the model that drives every agent of the run, instead of any model that an agent brings or is given. The
-    /// setting is for tests, and for [recorded replies](crate::journal::Recorded::model).
+    /// setting is for tests, and for recorded replies: `journal::Recorded::model`, with the feature `recordings`.
     ///
     /// The model applies to delegates, repair agents and all parts of a composed agent, to the choice of a skill, and
     /// to the runs within this one. Among these runs, one with an `override_model` of its own has that model. An agent

@@ -1,11 +1,10 @@
-//! Doubt about the effect of an execution that was cut off.
+//! Doubt about the effect of an execution that was cut off, or gave an output that nobody can use.
 
 use super::{Cause, Origin};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Doubt about the effect of a tool that writes and was cut off; its variants say whether the tool may simply run
-/// again.
+/// Doubt about the effect of a tool that writes; its variants say whether the tool may simply run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Doubt {
@@ -29,7 +28,7 @@ impl Cause {
     /// Returns the failure of a tool that writes, with a doubt if the execution was cut off.
     ///
     /// A tool that returns an error knows what it did. A tool that was cut off by a deadline, a panic or an
-    /// interruption may have taken effect or not.
+    /// interruption, or gave an output that nobody can use, may have taken effect or not.
     pub(crate) fn of_a_write(self, is_repeatable: bool) -> Self {
         if !self.is_cut_off() {
             return self;
