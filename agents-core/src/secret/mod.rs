@@ -390,10 +390,9 @@ pub async fn resolve(
     Ok(None)
 }
 
-/// Puts secrets in the place of the references to them in a stored value, such as
-/// [`Began::stored_args`](crate::journal::Began::stored_args). Returns the value, and the names and values of the
-/// secrets that were found. A reference whose secret is not found stays, as does one to a secret of the run itself, and
-/// a call whose arguments hold one fails.
+/// Puts secrets in the place of the references to them in a stored value, such as `journal::Began::stored_args` (feature
+/// `recordings`). Returns the value, and the names and values of the secrets that were found. A reference whose secret is
+/// not found stays, as does one to a secret of the run itself, and a call whose arguments hold one fails.
 ///
 /// # Errors
 /// When an owner's secrets cannot be looked up, or a value is too short to be masked.
