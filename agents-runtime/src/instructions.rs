@@ -23,16 +23,16 @@ pub struct Say {
 }
 
 impl Say {
-    /// Gives the instruction in the name of this principal. The agent is told it before its next request to the model, by
-    /// whichever worker has the run. A run that waits for a decision goes on waiting.
+    /// Gives the instruction in the name of this principal. The agents at work are told it before their next request to
+    /// the model, by whichever worker has the run. A run that waits for a decision goes on waiting.
     ///
     /// An agent that has begun its last answer is not told any more: the audit trail then has the instruction, and the
     /// events of the run do not. Except for the operator, whoever gives an instruction may not decide about requests of
     /// the run.
     ///
     /// # Errors
-    /// When there is no such run for this principal, it is over, the [roles](crate::Roles) forbid it, the text is empty
-    /// or longer than 32 KiB, the keys of the run are gone, or the store fails.
+    /// When there is no such run for this principal, or it is over. When the [roles](crate::Roles) forbid it. When the text
+    /// is empty or longer than 32 KiB, the keys of the run are gone, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<(), RuntimeError> {
         let Say { client, run, text } = self;
         if text.trim().is_empty() {

@@ -353,8 +353,8 @@ impl Cause {
 
     /// Returns the failure in the form for an `execution_error` arm, with the tool's own error type.
     ///
-    /// The result is `None` if the call was refused, held back by a rate limiter or interrupted, and if the tool
-    /// returned an error that is gone or of another type.
+    /// The result is `None` if the call was refused, held back by a rate limiter or interrupted. It is `None` as well if
+    /// the error that the tool returned is gone, or of another type.
     pub fn failure<E: 'static>(&self) -> Option<Failure<'_, E>> {
         self.failure_as(self.downcast_ref())
     }

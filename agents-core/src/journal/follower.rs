@@ -81,8 +81,8 @@ pub enum CallStep {
     /// goes on, the same attempt may begin again.
     Began(Box<Began>),
     /// An execution of a tool has ended. For an interrupted execution, the run has recorded what is known of its
-    /// effect. An execution has no such step if the work around the call ended first, if the tool did not start after
-    /// all, or if the tool simply ran again after the end of its process.
+    /// effect. An execution has no such step if the work around the call ended first, or the tool did not start after all.
+    /// Nor has one whose tool simply ran again after the end of its process.
     Ended(Box<Ended>),
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct Stored {
 /// Position of a fact in its journal, for the code that applies the fact.
 pub(crate) struct Position<'a> {
     pub(crate) entry: &'a Entry,
-    /// How the run started, for a follower.
+    /// Start of the run, for a follower.
     #[cfg_attr(not(feature = "recordings"), expect(dead_code))]
     pub(crate) started: &'a Started,
     pub(crate) projection: &'a Projection,

@@ -1,4 +1,4 @@
-//! What a replay gives again, and in which form the engine gets it.
+//! Forms in which a replay gives the engine again what was recorded.
 
 use super::{Call, CallFact};
 use crate::{

@@ -40,7 +40,7 @@ pub enum ModelErrorKind {
     Overloaded,
     /// The reply was not complete within a time limit of the client or of the server.
     TimedOut,
-    /// The connection or the reply broke off before it was complete, or the server reported in place of its reply, or
+    /// The connection or the reply broke off before it was complete. Or the server reported, in place of its reply or
     /// within it, that it failed or that the model's call cannot be read.
     Interrupted,
     /// The reply of the server does not follow the protocol, or is longer than the client reads.

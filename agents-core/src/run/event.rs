@@ -207,8 +207,8 @@ pub enum EventKind {
     },
     /// A call needs approval, and the approver is asked whether it may run, if the run has an approver.
     ApprovalRequested(ApprovalRequest),
-    /// It was decided whether a call may run: by the approver, or by the run itself if there is no approver or the time
-    /// for an answer is over.
+    /// The approver has decided whether a call may run; or the run itself has, if there is no approver or the time for an
+    /// answer is over.
     ApprovalDecided {
         /// Id of the receipt of the call that was decided about. If code runs a delegate, the delegate's place in the
         /// run.

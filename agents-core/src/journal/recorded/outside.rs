@@ -1,4 +1,4 @@
-//! What a recorded run tells of the outside of its models: results of tools, decisions of people and of arms, and when
+//! Record of what came from outside of a run's models: results of tools, decisions of people and of arms, and when
 //! agents were told what.
 
 use crate::{
