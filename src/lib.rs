@@ -76,7 +76,8 @@
 //! | `openai` | the client for OpenAI, and for servers that speak Chat Completions | yes |
 //! | `anthropic` | the client for Anthropic | no |
 //! | `gemini` | the client for Gemini | no |
-//! | `tls` | HTTPS; without it the client speaks plain HTTP, which is enough for an Ollama on this machine | yes |
+//! | `tls` | HTTPS, and proxies that the environment names; without it the client speaks plain HTTP, which is enough for an Ollama on this machine | yes |
+//! | `compose` | [`compose`]: agents that are made of agents, such as `a.then(b)`, `(a, b)` and [`branch!`] | yes |
 //! | `recordings` | `journal::Recorded`: stored runs to look into, to replay and to vary | yes |
 //! | `evals` | `evals`: agents run on cases, and their answers are scored; includes `recordings` | yes |
 //! | `console` | `console` and `timeline`: runs as lines and charts in a terminal | yes |
@@ -104,9 +105,22 @@
 [tool-macro]: #features
 [tool-attribute]: #features
 [agent-attribute]: #features
-[`branch!`]: #features
 [`structure!`]: #features
 [`on_escalation!`]: #features
+"
+)]
+#![cfg_attr(
+    not(all(feature = "macros", feature = "compose")),
+    doc = "
+
+[`branch!`]: #features
+"
+)]
+#![cfg_attr(
+    not(feature = "compose"),
+    doc = "
+
+[`compose`]: #features
 "
 )]
 #![cfg_attr(
@@ -134,13 +148,15 @@
 // On docs.rs every item names the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "compose")]
+pub use agents_core::compose;
 pub use agents_core::{
     Agent, AgentBuilder, Budget, CancellationToken, Class, Code, Effects, Error, ErrorKind, Json,
     Model, Outcome, PurposeKey, Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
 };
 pub use agents_core::{
-    agent, compose, error, escalation, evidence, memory, model, observe, policy, reader, recovery,
-    run, secret, team, tool,
+    agent, error, escalation, evidence, memory, model, observe, policy, reader, recovery, run,
+    secret, team, tool,
 };
 
 #[cfg(feature = "anthropic")]
@@ -149,10 +165,11 @@ pub use agents_anthropic::{self as anthropic, Anthropic, anthropic};
 pub use agents_core::testing;
 #[cfg(feature = "gemini")]
 pub use agents_gemini::{self as gemini, Gemini, gemini};
+#[cfg(all(feature = "macros", feature = "compose"))]
+pub use agents_macros::branch;
 #[cfg(feature = "macros")]
 pub use agents_macros::{
-    agent, branch, dir, example, in_doubt, on_error, on_escalation, structure,
-    tool_attribute as tool, undo,
+    agent, dir, example, in_doubt, on_error, on_escalation, structure, tool_attribute as tool, undo,
 };
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
@@ -190,7 +207,9 @@ pub use agents_core::rt as __rt;
 ///
 /// With `use agents::{prelude::*, tool}` the attribute `#[tool]` is available as well.
 pub mod prelude {
+    #[cfg(feature = "compose")]
     pub use crate::compose::Step::{Again, Done};
+    #[cfg(feature = "compose")]
     pub use crate::compose::first_of;
     #[cfg(feature = "ollama")]
     pub use crate::ollama;
@@ -200,8 +219,10 @@ pub mod prelude {
     pub use crate::tool::Ask;
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one module: `tool!` is here, `#[tool]` at the root.
+    #[cfg(all(feature = "macros", feature = "compose"))]
+    pub use agents_macros::branch;
     #[cfg(feature = "macros")]
-    pub use agents_macros::{agent, branch, dir, in_doubt, on_error, structure, tool, undo};
+    pub use agents_macros::{agent, dir, in_doubt, on_error, structure, tool, undo};
     // `#[tool]` reads `#[example]`. The export is for code with `#[example]` above `#[tool]`, which gets an error
     // that explains the order.
     #[cfg(feature = "macros")]

@@ -6,13 +6,14 @@
 use std::process::Command;
 
 /// Features that are compiled alone. `tls` is left out: it takes long, and the tests are always compiled with it.
-const ALONE: [&str; 14] = [
+const ALONE: [&str; 15] = [
     "",
     "macros",
     "ollama",
     "openai",
     "anthropic",
     "gemini",
+    "compose",
     "recordings",
     "evals",
     "console",

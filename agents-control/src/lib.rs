@@ -41,7 +41,7 @@
 //! | feature | adds | default |
 //! |-|-|-|
 //! | `prices` | prices of models, from the table of `genai-prices`; without it, [`Prices`] has those that you give it | yes |
-//! | `tls` | HTTPS, for servers that give tokens | no |
+//! | `tls` | HTTPS, and proxies that the environment names, for servers that give tokens | no |
 //! | `postgres` | `PostgresStore`: profiles and limits in a PostgreSQL database | no |
 
 // On docs.rs every item shows the feature that it needs.

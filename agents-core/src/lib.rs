@@ -30,6 +30,7 @@
 //!
 //! | feature | adds | default |
 //! |-|-|-|
+//! | `compose` | the module `compose`: agents that are made of agents, such as `a.then(b)` and `(a, b)` | no |
 //! | `recordings` | `journal::Recorded` and `journal::Follower`: runs that are read back from their journals; `Run::replay` | no |
 //! | `testing` | the module `testing`, `ToolContext::detached`, and a check of each run at its end | no |
 
@@ -42,6 +43,7 @@ mod budget;
 pub mod cache;
 #[cfg(any(test, feature = "testing"))]
 mod checks;
+#[cfg(feature = "compose")]
 pub mod compose;
 mod context;
 mod deep;

@@ -1,12 +1,13 @@
 //! Items that generated code may name. They are not a public interface, and change without notice.
 
+#[cfg(feature = "compose")]
+pub use crate::compose::{branch, go_on};
 pub use crate::{
     Error, Json,
     agent::{
         Agent, AgentBuilder, AgentData, AgentFault, Data, KnowledgeFolder, ModelAgent, ModelAnswer,
         Profile, Skill, compact, trim,
     },
-    compose::{branch, go_on},
     error::{AnyError, Code, Failure, Severity, ToolError, ToolFailure},
     escalation::{Escalation, IntoResolution, Resolution, vocabulary as resolutions},
     recovery::{

@@ -37,6 +37,7 @@ impl<T> Shared<T> {
     }
 
     /// Returns `true` if both pointers point to the same data.
+    #[cfg(feature = "compose")]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(&**self, &**other)
     }

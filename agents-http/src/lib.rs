@@ -7,7 +7,8 @@
 //! # Proxies and TLS
 //!
 //! Connections are plain HTTP, or HTTPS with the feature `tls`. TLS uses rustls with the certificates that the
-//! operating system trusts. Requests to this machine bypass proxies. Redirects are not followed.
+//! operating system trusts. With the feature `proxy`, connections go through the proxy that the environment names;
+//! requests to this machine bypass it. Redirects are not followed.
 //!
 //! # Credentials
 //!
@@ -28,6 +29,7 @@
 //! | feature | adds | default |
 //! |-|-|-|
 //! | `tls` | HTTPS, by rustls | no |
+//! | `proxy` | proxies that the environment names, such as `HTTP_PROXY` | no |
 //! | `testing` | the module `testing`: a server that sends what a test says, one that plays faults, recorded replies | no |
 
 // On docs.rs every item shows the feature that it needs.

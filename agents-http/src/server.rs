@@ -59,8 +59,8 @@ impl Endpoint {
 impl Server {
     /// Prepares requests to the server at this address.
     ///
-    /// `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are read here, as curl reads them. Requests to this
-    /// machine bypass the proxy.
+    /// With the feature `proxy`, `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are read here, as curl reads
+    /// them. Requests to this machine bypass the proxy.
     ///
     /// # Errors
     /// With [`TransportError::Setup`] if a header cannot be sent, if the address asks for HTTPS and the feature `tls`

@@ -27,6 +27,7 @@ pub(crate) fn no_header(name: &str) -> String {
     )
 }
 
+#[cfg(feature = "proxy")]
 pub(crate) fn proxy_of_another_kind(proxy: &impl Display) -> String {
     format!(
         "the proxy {proxy} is none that this client speaks to: name one with `http://`, or except the server with NO_PROXY"

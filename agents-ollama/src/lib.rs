@@ -51,9 +51,9 @@
 //! # Proxies and TLS
 //!
 //! The client connects over plain HTTP, or over HTTPS with the feature `tls`. TLS uses rustls with the certificates
-//! that the operating system trusts. A client reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` at its
-//! first request, as curl reads them. Requests to this machine bypass the proxy. Redirects are not followed: the error
-//! names their target.
+//! that the operating system trusts. With `tls`, a client also reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and
+//! `NO_PROXY` at its first request, as curl reads them. Requests to this machine bypass the proxy. Redirects are not
+//! followed: the error names their target.
 //!
 //! # Speed
 //!
@@ -64,7 +64,7 @@
 //!
 //! | feature | adds | default |
 //! |-|-|-|
-//! | `tls` | HTTPS, by rustls; an Ollama on this machine does not need it | no |
+//! | `tls` | HTTPS, by rustls, and proxies that the environment names; an Ollama on this machine needs neither | no |
 
 // On docs.rs every item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

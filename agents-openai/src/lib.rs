@@ -50,7 +50,7 @@
 //!
 //! | feature | adds | default |
 //! |-|-|-|
-//! | `tls` | HTTPS, by rustls; plain HTTP alone is enough for a server on this machine | no |
+//! | `tls` | HTTPS, by rustls, and proxies that the environment names; a server on this machine needs neither | no |
 
 // On docs.rs every item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

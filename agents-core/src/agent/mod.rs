@@ -60,12 +60,9 @@ pub use signature::{AgentData, AgentFault, ModelAnswer};
 pub use skill::Skill;
 pub use summarize::{Summarize, compact, trim};
 
-use crate::{
-    Error, ErrorKind, Json,
-    compose::{IntoStep, Map, Takes, Then, Until},
-    context::RunContext,
-    engine::receipt::Leaving,
-};
+#[cfg(feature = "compose")]
+use crate::compose::{IntoStep, Map, Takes, Then, Until};
+use crate::{Error, ErrorKind, Json, context::RunContext, engine::receipt::Leaving};
 use async_trait::async_trait;
 
 /// Typed async function `In -> Out` that may use a model to compute its result.
@@ -247,6 +244,7 @@ pub trait Agent: Send + Sync {
     }
 
     /// Chains `next` after this agent: the input of `next` is this agent's output; see [`Then`].
+    #[cfg(feature = "compose")]
     fn then<B>(self, next: B) -> Then<Self, B>
     where
         Self: Sized,
@@ -258,6 +256,7 @@ pub trait Agent: Send + Sync {
     /// Repeats this agent until `verdict` returns `Done(value)`. With `Again(input)`, the agent runs once more.
     ///
     /// Bound the number of runs with [`at_most`](Until::at_most); see [`Until`].
+    #[cfg(feature = "compose")]
     fn until<F, V>(self, verdict: F) -> Until<Self, F>
     where
         Self: Sized,
@@ -268,6 +267,7 @@ pub trait Agent: Send + Sync {
     }
 
     /// Applies a plain function to this agent's output; see [`Map`].
+    #[cfg(feature = "compose")]
     fn map<F, T>(self, function: F) -> Map<Self, F>
     where
         Self: Sized,

@@ -183,6 +183,7 @@ impl RunContext {
 
     /// Returns this place for an agent that answers for the agent here, such as the last agent of a chain: that agent
     /// gets the conversation.
+    #[cfg(feature = "compose")]
     pub(crate) fn speaking(&self) -> Self {
         let by = self.handover().map(|handover| handover.by.clone());
         let earlier = Earlier {

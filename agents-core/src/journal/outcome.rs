@@ -24,9 +24,13 @@ impl<T> Outcome<T> {
         Outcome {
             result: result.map_err(|error| masker.error(error)),
             partial: place.partial,
-            repairs: masker.data(repairs.unwrap_or_default()),
-            escalations: masker.data(state.settled.clone()),
-            stopped: masker.data(state.stop.as_ref().map(Stop::reason)),
+            repairs: masker.told(repairs.unwrap_or_default()),
+            escalations: state
+                .settled
+                .iter()
+                .map(|it| masker.told(it.clone()))
+                .collect(),
+            stopped: state.stop.as_ref().map(|stop| masker.told(stop.reason())),
             outputs: AgentOutputs::collect(response, state.receipts(0)),
             usage: state.usage,
             cost: place.paid.total(),

@@ -290,6 +290,7 @@ impl Profile {
 
     /// Creates the profile of a composite from the profiles of its parts, the first part first. All tools of the parts
     /// are merged, but teams among the parts stay teams.
+    #[cfg(feature = "compose")]
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Profile>) -> Self {
         let mut whole = Profile {
             code: Effects::None,

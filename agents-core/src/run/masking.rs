@@ -31,10 +31,10 @@ impl Masker {
             } => EventKind::CallRepaired {
                 tool_call_id,
                 tool,
-                repairs: self.data(repairs),
+                repairs: self.told(repairs),
             },
             EventKind::ApprovalRequested(request) => {
-                EventKind::ApprovalRequested(self.data(request))
+                EventKind::ApprovalRequested(self.told(request))
             }
             EventKind::ApprovalDecided {
                 call_id,
@@ -42,7 +42,7 @@ impl Masker {
                 by,
             } => EventKind::ApprovalDecided {
                 call_id,
-                approval: self.data(approval),
+                approval: self.told(approval),
                 by: by.map(|by| self.string(by)),
             },
             EventKind::FixerReplied {
@@ -68,18 +68,20 @@ impl Masker {
             } => EventKind::CallFailed {
                 tool_call_id,
                 tool: self.string(tool),
-                error: self.data(error),
+                error: self.told(error),
             },
-            EventKind::Escalated(escalation) => EventKind::Escalated(self.data(escalation)),
+            EventKind::Escalated(escalation) => {
+                EventKind::Escalated(Box::new(self.told(*escalation)))
+            }
             EventKind::ResolutionRefused(refused) => {
-                EventKind::ResolutionRefused(self.data(refused))
+                EventKind::ResolutionRefused(self.told(refused))
             }
             EventKind::EscalationSettled(receipt) => {
-                EventKind::EscalationSettled(self.data(receipt))
+                EventKind::EscalationSettled(Box::new(self.told(*receipt)))
             }
             EventKind::AnswerRepaired { answer, repairs } => EventKind::AnswerRepaired {
                 answer: self.string(answer),
-                repairs: self.data(repairs),
+                repairs: self.told(repairs),
             },
             EventKind::AnswerFailed { answer, reason } => EventKind::AnswerFailed {
                 answer: self.string(answer),
@@ -88,12 +90,12 @@ impl Masker {
             EventKind::AnswerRefused { reason } => EventKind::AnswerRefused {
                 reason: self.string(reason),
             },
-            EventKind::Stopped(stopped) => EventKind::Stopped(self.data(stopped)),
+            EventKind::Stopped(stopped) => EventKind::Stopped(self.told(stopped)),
             EventKind::Failed { kind, reason } => EventKind::Failed {
                 kind,
                 reason: self.string(reason),
             },
-            EventKind::Instructed(instruction) => EventKind::Instructed(self.data(instruction)),
+            EventKind::Instructed(instruction) => EventKind::Instructed(self.told(instruction)),
             EventKind::Text(text) => EventKind::Text(self.string(text)),
             EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
             EventKind::RunStarted { .. }
@@ -121,7 +123,7 @@ impl Masker {
     pub(crate) fn error(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,
-            false => error.mapped(|text| self.string(text), |value| self.data(value)),
+            false => error.mapped(|text| self.string(text), |value| self.told(value)),
         }
     }
 }

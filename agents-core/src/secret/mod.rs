@@ -329,7 +329,7 @@ impl Secret {
             name: name.to_owned(),
             version: self.version().map(str::to_owned),
         };
-        masker.learn_as(reference, self.value.text())
+        masker.learn_as(reference, &self.value)
     }
 
     /// Returns the scope of the secret: whose it is.
@@ -404,7 +404,7 @@ pub async fn restore(
     let (masker, mut found) = (Arc::new(Masker::new()), Vec::new());
     for reference in references(stored.as_str()) {
         if let Some(value) = resolve_reference(secrets, scope, &reference).await? {
-            found.push((reference.name.clone(), value.clone().into()));
+            found.push((reference.name.clone(), value.of_no_version()));
             masker.learn_as(reference, &value)?;
         }
     }
@@ -419,7 +419,7 @@ pub(crate) async fn resolve_reference(
     secrets: &dyn Secrets,
     scope: &Scope,
     reference: &Reference,
-) -> Result<Option<SecretString>, SecretError> {
+) -> Result<Option<SecretValue>, SecretError> {
     let Some(owner) = SecretOwner::of(scope).find(|owner| owner.scope() == reference.scope) else {
         return Ok(None);
     };
@@ -427,5 +427,5 @@ pub(crate) async fn resolve_reference(
         Some(version) => secrets.find_version(&owner, &reference.name, version),
         None => secrets.find(&owner, &reference.name),
     };
-    Ok(found.await?.map(|value| value.text().clone()))
+    found.await
 }

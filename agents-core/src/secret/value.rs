@@ -1,3 +1,4 @@
+use super::mask::Masks;
 use secrecy::SecretString;
 use std::fmt;
 
@@ -21,6 +22,7 @@ use std::fmt;
 pub struct SecretValue {
     text: SecretString,
     version: Option<String>,
+    masks: &'static Masks,
 }
 
 impl SecretValue {
@@ -29,6 +31,7 @@ impl SecretValue {
         SecretValue {
             text: text.into(),
             version: None,
+            masks: &Masks::ALL,
         }
     }
 
@@ -44,24 +47,40 @@ impl SecretValue {
         &self.text
     }
 
+    /// Returns the value without the name of its version, for a run that is given the value itself.
+    pub(super) fn of_no_version(&self) -> Self {
+        SecretValue {
+            version: None,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the functions that mask data in which the value stands.
+    pub(super) fn masks(&self) -> &'static Masks {
+        self.masks
+    }
+
     pub(crate) fn version_name(&self) -> Option<&str> {
         self.version.as_deref()
     }
 }
 
 impl From<SecretString> for SecretValue {
+    #[inline] // Compiled where it is used, as is all that brings the masks of data.
     fn from(text: SecretString) -> Self {
         SecretValue::new(text)
     }
 }
 
 impl From<String> for SecretValue {
+    #[inline] // Compiled where it is used, as is all that brings the masks of data.
     fn from(text: String) -> Self {
         SecretValue::new(text)
     }
 }
 
 impl From<&str> for SecretValue {
+    #[inline] // Compiled where it is used, as is all that brings the masks of data.
     fn from(text: &str) -> Self {
         SecretValue::new(text)
     }

@@ -1,5 +1,6 @@
 //! Masking of secrets wherever text is written.
 
+mod data;
 mod decode;
 mod known;
 mod panic;
@@ -8,13 +9,14 @@ mod search;
 mod stored;
 mod stream;
 
+pub(super) use data::Masks;
 pub(super) use panic::masked;
 #[cfg(feature = "recordings")]
 pub(crate) use reference::shown;
 pub(crate) use reference::{Reference, references};
 pub(crate) use stream::Stream;
 
-use super::{MIN_SECRET_CHARS, SecretError, SecretScope};
+use super::{MIN_SECRET_CHARS, SecretError, SecretScope, SecretValue};
 use crate::Json;
 use known::Known;
 use secrecy::{ExposeSecret, SecretString};
@@ -22,10 +24,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::{
     borrow::Cow,
     fmt,
-    sync::{
-        Arc, PoisonError, RwLock,
-        atomic::{AtomicBool, Ordering::Acquire, Ordering::Release},
-    },
+    sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
 /// Replaces the secrets of a run by `[secret:name]` wherever text is written.
@@ -48,7 +47,8 @@ use std::{
 /// ```
 #[derive(Default)]
 pub struct Masker {
-    any: AtomicBool,
+    /// Functions that mask data, from the first secret on.
+    masks: OnceLock<&'static Masks>,
     known: RwLock<Arc<Known>>,
 }
 
@@ -66,27 +66,29 @@ impl Masker {
     /// # Errors
     /// When the value has fewer than 4 characters, without the white space around it: masking it would hide half of
     /// every text.
+    #[inline] // Compiled where it is used, as it makes a `SecretValue`.
     pub fn learn(self: &Arc<Self>, name: &str, value: &SecretString) -> Result<(), SecretError> {
         let reference = Reference {
             scope: SecretScope::Run,
             name: name.to_owned(),
             version: None,
         };
-        self.learn_as(reference, value)
+        self.learn_as(reference, &value.clone().into())
     }
 
     /// Adds a secret of any scope and version, whose value is masked from now on.
     pub(crate) fn learn_as(
         self: &Arc<Self>,
         reference: Reference,
-        value: &SecretString,
+        value: &SecretValue,
     ) -> Result<(), SecretError> {
-        Self::check(&reference.name, value.expose_secret())?;
+        let text = value.text().expose_secret();
+        Self::check(&reference.name, text)?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(more) = known.and(reference, value.expose_secret()) {
+        if let Some(more) = known.and(reference, text) {
             *known = Arc::new(more);
             drop(known);
-            if !self.any.swap(true, Release) {
+            if self.masks.set(value.masks()).is_ok() {
                 panic::watch(self);
             }
         }
@@ -102,7 +104,7 @@ impl Masker {
 
     /// Returns `true` if there is no secret to mask.
     pub fn is_empty(&self) -> bool {
-        !self.any.load(Acquire)
+        self.masks.get().is_none()
     }
 
     /// Returns the number of secrets that the masker knows.

@@ -1,17 +1,21 @@
 //! Routes to the server: direct, or through a proxy that the environment names.
 
+#[cfg(not(feature = "proxy"))]
+mod no_proxy;
+#[cfg(feature = "proxy")]
+mod proxy;
+
+#[cfg(feature = "tls")]
 use crate::wording;
 use http::{
     HeaderValue, Uri,
     uri::{PathAndQuery, Scheme},
 };
-use hyper_util::{
-    client::{
-        legacy::connect::{HttpConnector, proxy::Tunnel},
-        proxy::matcher::Matcher,
-    },
-    rt::TokioIo,
-};
+use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioIo};
+#[cfg(not(feature = "proxy"))]
+use no_proxy::Proxy;
+#[cfg(feature = "proxy")]
+use proxy::{Proxy, Way};
 use std::{
     error::Error,
     future::Future,
@@ -35,12 +39,6 @@ pub(crate) struct Route {
     proxy: Option<Proxy>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Proxy {
-    uri: Uri,
-    login: Option<HeaderValue>,
-}
-
 impl Route {
     /// Returns the route to this address without a proxy.
     pub(crate) fn direct(to: &Uri) -> Route {
@@ -53,21 +51,12 @@ impl Route {
         }
     }
 
-    /// Returns the route to this address by `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, read as curl
-    /// reads them.
+    /// Returns the route to this address, through the proxy that the environment names for it, if there is one.
     pub(crate) fn from_env(to: &Uri) -> Result<Route, String> {
-        let mut route = Route::direct(to);
-        if let Some(proxy) = Matcher::from_env().intercept(to) {
-            let uri = proxy.uri();
-            if uri.scheme() != Some(&Scheme::HTTP) {
-                return Err(wording::proxy_of_another_kind(uri));
-            }
-            route.proxy = Some(Proxy {
-                uri: uri.clone(),
-                login: proxy.basic_auth().cloned(),
-            });
-        }
-        Ok(route)
+        Ok(Route {
+            proxy: Proxy::from_env(to)?,
+            ..Route::direct(to)
+        })
     }
 
     pub(crate) fn server(&self) -> &Uri {
@@ -87,7 +76,7 @@ impl Route {
     /// its login once, when it is opened.
     pub(crate) fn login(&self) -> Option<&HeaderValue> {
         let proxy = self.proxy.as_ref().filter(|_| !self.https)?;
-        proxy.login.as_ref()
+        proxy.login()
     }
 
     /// Returns a connector that opens connections by this route.
@@ -99,14 +88,7 @@ impl Route {
         tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
         let dial = match self.proxy.clone() {
             None => Dial::Direct(tcp),
-            Some(proxy) if !self.https => Dial::Forward(tcp, proxy.uri),
-            Some(Proxy { uri, login }) => {
-                let tunnel = Tunnel::new(uri, tcp);
-                Dial::Tunnel(match login {
-                    Some(login) => tunnel.with_auth(login),
-                    None => tunnel,
-                })
-            }
+            Some(proxy) => proxy.dial(tcp, self.https),
         };
         with_tls(dial, self.https).map(Connector)
     }
@@ -170,35 +152,35 @@ impl Connector {
 #[derive(Clone)]
 pub(crate) enum Dial {
     Direct(HttpConnector),
-    /// Connects to a proxy that forwards each request; this is for plain HTTP.
-    Forward(HttpConnector, Uri),
-    /// Connects through a tunnel of a proxy, which cannot read the traffic; this is for HTTPS.
-    Tunnel(Tunnel<HttpConnector>),
+    #[cfg(feature = "proxy")]
+    Proxied(Way),
 }
+
+/// Opening of a TCP connection.
+type Opening = Pin<Box<dyn Future<Output = Result<Tcp, BoxError>> + Send>>;
 
 impl Service<Uri> for Dial {
     type Response = Tcp;
     type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<Tcp, BoxError>> + Send>>;
+    type Future = Opening;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         match self {
-            Dial::Direct(tcp) | Dial::Forward(tcp, _) => tcp.poll_ready(cx).map_err(Into::into),
-            Dial::Tunnel(tunnel) => tunnel.poll_ready(cx).map_err(Into::into),
+            Dial::Direct(tcp) => tcp.poll_ready(cx).map_err(Into::into),
+            #[cfg(feature = "proxy")]
+            Dial::Proxied(way) => way.poll_ready(cx),
         }
     }
 
     fn call(&mut self, to: Uri) -> Self::Future {
         match self {
             Dial::Direct(tcp) => boxed(tcp.call(to)),
-            Dial::Forward(tcp, proxy) => boxed(tcp.call(proxy.clone())),
-            Dial::Tunnel(tunnel) => boxed(tunnel.call(to)),
+            #[cfg(feature = "proxy")]
+            Dial::Proxied(way) => way.open(to),
         }
     }
 }
 
-fn boxed<E: Into<BoxError>>(
-    tcp: impl Future<Output = Result<Tcp, E>> + Send + 'static,
-) -> <Dial as Service<Uri>>::Future {
+fn boxed<E: Into<BoxError>>(tcp: impl Future<Output = Result<Tcp, E>> + Send + 'static) -> Opening {
     Box::pin(async { tcp.await.map_err(Into::into) })
 }

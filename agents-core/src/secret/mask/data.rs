@@ -1,0 +1,63 @@
+//! Masking of the data that a run tells of, such as receipts.
+
+use super::Masker;
+use crate::{
+    error::ErrorRecord,
+    escalation::{Escalation, EscalationReceipt, RefusedResolution},
+    run::{Approval, ApprovalRequest, Instruction, Repairs, Stopped, ToolEnvelope},
+};
+
+/// Defines [`Masks`] and the types that it masks.
+macro_rules! masks {
+    ($($field:ident: $Data:ty,)*) => {
+        /// Functions that mask the data that a run tells of, one for each type.
+        ///
+        /// Every [`SecretValue`](crate::secret::SecretValue) brings them to the maskers that learn it. A program that
+        /// makes no such value has no use for them, and does not compile them: they write and read a dozen types.
+        pub(crate) struct Masks {
+            $($field: fn(&Masker, $Data) -> $Data,)*
+        }
+
+        impl Masks {
+            /// All functions. Code that is compiled in every program must not mention this constant.
+            pub(in crate::secret) const ALL: Masks = Masks {
+                $($field: Masker::data::<$Data>,)*
+            };
+        }
+
+        $(impl Told for $Data {
+            fn mask(masks: &Masks) -> fn(&Masker, Self) -> Self {
+                masks.$field
+            }
+        })*
+    };
+}
+
+/// Data that a run tells of.
+pub(crate) trait Told: Sized {
+    /// Returns the function that masks data of this type.
+    fn mask(masks: &Masks) -> fn(&Masker, Self) -> Self;
+}
+
+masks! {
+    receipt: ToolEnvelope,
+    error: ErrorRecord,
+    repairs: Repairs,
+    approval: Approval,
+    request: ApprovalRequest,
+    escalation: Escalation,
+    refused: RefusedResolution,
+    settled: EscalationReceipt,
+    stopped: Stopped,
+    instruction: Instruction,
+}
+
+impl Masker {
+    /// Masks the secrets in data that the run tells of, as [`Masker::data`] does.
+    pub(crate) fn told<T: Told>(&self, data: T) -> T {
+        match self.masks.get() {
+            Some(masks) => T::mask(masks)(self, data),
+            None => data,
+        }
+    }
+}
