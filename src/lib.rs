@@ -76,7 +76,7 @@
 //! | `openai` | the client for OpenAI, and for servers that speak Chat Completions | yes |
 //! | `anthropic` | the client for Anthropic | no |
 //! | `gemini` | the client for Gemini | no |
-//! | `tls` | HTTPS, and proxies that the environment names; without it the client speaks plain HTTP, which is enough for an Ollama on this machine | yes |
+//! | `tls` | HTTPS, and for the clients the proxies that the environment names; without it a client speaks plain HTTP, which is enough for an Ollama on this machine | yes |
 //! | `compose` | [`compose`]: agents that are made of agents, such as `a.then(b)`, `(a, b)` and [`branch!`] | yes |
 //! | `recordings` | `journal::Recorded`: stored runs to look into, to replay and to vary | yes |
 //! | `evals` | `evals`: agents run on cases, and their answers are scored; includes `recordings` | yes |

@@ -8,7 +8,7 @@
 //! | module | what |
 //! |-|-|
 //! | [`agent`] | typed functions `In -> Out` that may use a model, and their runs |
-//! | [`compose`] | composition of agents into agents |
+//! | `compose` | (feature `compose`) composition of agents into agents |
 //! | [`team`] | agents that have delegates: grants of tools, and lines of delegation |
 //! | [`memory`] | memory of an agent, which lasts from one run to the next |
 //! | [`tool`] | async functions that a model can call, and their specifications |

@@ -44,10 +44,10 @@ use std::{
 /// An agent can be made of several agents. Its conversation consists of the messages and the answers of the whole, and
 /// is given to the agents whose answer is the answer of the whole:
 ///
-/// - the last agent of a chain, and the one that [`routed`](crate::compose::routed()) or `branch!` selects,
-/// - the agent that [`until`](Agent::until) repeats,
-/// - each agent of [`first_of`](crate::compose::first_of),
-/// - the captain of a [`forum`](crate::compose::forum).
+/// - the last agent of a chain, and the one that `compose::routed` or `branch!` selects,
+/// - the agent that `until` repeats,
+/// - each agent of `compose::first_of`,
+/// - the captain of a `compose::forum`.
 ///
 /// The agents of a tuple, and the agents before the last one of a chain, do not get the conversation.
 ///

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 ///
 /// An instruction becomes a message of the user before the next request to the model. It is told to the agent at work
 /// that answers for the run: the agent that was run, or the one to which the conversation was handed. In a
-/// [composition](crate::compose) all parts are told: those at work before their next request, and later ones when they
+/// composition all parts are told: those at work before their next request, and later ones when they
 /// begin. Delegates, repair agents and agents that code runs are not told. An agent of your own that calls
 /// [`run_in`](crate::Agent::run_in) counts as a composition. Instructions that come after the last answer has begun are not
 /// told: they are [left over](Steering::left_over).

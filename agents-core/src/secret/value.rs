@@ -66,21 +66,21 @@ impl SecretValue {
 }
 
 impl From<SecretString> for SecretValue {
-    #[inline] // Compiled where it is used, as is all that brings the masks of data.
+    #[inline] // Otherwise every program would compile `Masks::ALL`.
     fn from(text: SecretString) -> Self {
         SecretValue::new(text)
     }
 }
 
 impl From<String> for SecretValue {
-    #[inline] // Compiled where it is used, as is all that brings the masks of data.
+    #[inline] // Otherwise every program would compile `Masks::ALL`.
     fn from(text: String) -> Self {
         SecretValue::new(text)
     }
 }
 
 impl From<&str> for SecretValue {
-    #[inline] // Compiled where it is used, as is all that brings the masks of data.
+    #[inline] // Otherwise every program would compile `Masks::ALL`.
     fn from(text: &str) -> Self {
         SecretValue::new(text)
     }

@@ -4,7 +4,7 @@ use super::Dial;
 use http::{HeaderValue, Uri};
 use hyper_util::client::legacy::connect::HttpConnector;
 
-/// Proxy of which there is none.
+/// Type without values: without the feature, there is never a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Proxy {}
 

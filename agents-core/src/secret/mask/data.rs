@@ -13,13 +13,14 @@ macro_rules! masks {
         /// Functions that mask the data that a run tells of, one for each type.
         ///
         /// Every [`SecretValue`](crate::secret::SecretValue) brings them to the maskers that learn it. A program that
-        /// makes no such value has no use for them, and does not compile them: they write and read a dozen types.
+        /// makes no such value has no use for them, and does not compile them: they write and read ten types, with all that lies within them.
         pub(crate) struct Masks {
             $($field: fn(&Masker, $Data) -> $Data,)*
         }
 
         impl Masks {
-            /// All functions. Code that is compiled in every program must not mention this constant.
+            /// All functions. A function that names this constant, or makes a `SecretValue`, has to be generic or `#[inline]`:
+            /// otherwise every program compiles all of them.
             pub(in crate::secret) const ALL: Masks = Masks {
                 $($field: Masker::data::<$Data>,)*
             };

@@ -47,7 +47,7 @@ use std::{
 /// ```
 #[derive(Default)]
 pub struct Masker {
-    /// Functions that mask data, from the first secret on.
+    /// Functions that mask data, set with the first secret; while it is empty, there is nothing to mask.
     masks: OnceLock<&'static Masks>,
     known: RwLock<Arc<Known>>,
 }
@@ -66,7 +66,7 @@ impl Masker {
     /// # Errors
     /// When the value has fewer than 4 characters, without the white space around it: masking it would hide half of
     /// every text.
-    #[inline] // Compiled where it is used, as it makes a `SecretValue`.
+    #[inline] // Otherwise every program would compile `Masks::ALL`.
     pub fn learn(self: &Arc<Self>, name: &str, value: &SecretString) -> Result<(), SecretError> {
         let reference = Reference {
             scope: SecretScope::Run,

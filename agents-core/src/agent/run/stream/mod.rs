@@ -150,7 +150,7 @@ impl<'a, O> RunStream<'a, O> {
     ///
     /// The text is that of the model whose answer becomes the answer of the run. Models that answer within a call or a
     /// repair, such as those of delegates and of repair agents, are left out. If several agents write the answer one
-    /// after the other, as with [`then`](Agent::then), the text of the next one takes the place of the one before. Of
+    /// after the other, as with `then`, the text of the next one takes the place of the one before. Of
     /// agents that write at the same time, the stream follows the one whose model was asked last.
     ///
     /// ```
