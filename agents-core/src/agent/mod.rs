@@ -138,9 +138,9 @@ pub trait Agent: Send + Sync {
     /// Prepares a run of the agent; await the returned [`Run`] for the answer, or configure it
     /// first.
     ///
-    /// Inside a tool or another agent, the run is a part of the run that goes on there, and shares its budget, its
-    /// cancellation and its model, unless a setting makes it [a run of its own](Run). In a spawned task, a run of its
-    /// own starts instead; use [`run_in`](Agent::run_in) there.
+    /// Inside a tool or another agent, the run is a part of the run that goes on there. It shares that run's budget,
+    /// cancellation and model, unless a setting makes it [a run of its own](Run). In a spawned task, a run of its own
+    /// starts instead; use [`run_in`](Agent::run_in) there.
     fn run(&self, input: impl IntoInput<Self::In>) -> Run<'_, Self>
     where
         Self: Sized,
@@ -204,9 +204,8 @@ pub trait Agent: Send + Sync {
     /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
-    /// When the agent's own work fails, its input or its output cannot be written as JSON, the answer that a stored run
-    /// has of it cannot be read, or the run is over. If the agent throws, the whole run ends, and the call never
-    /// returns.
+    /// When the agent's own work fails, or the run is over. When the input or the output cannot be written as JSON, or
+    /// the answer in a stored run cannot be read. If the agent throws, the whole run ends, and the call never returns.
     async fn run_in(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());

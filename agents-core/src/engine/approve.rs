@@ -50,7 +50,7 @@ impl RunContext {
         if let Some(decided) = self.node.confirmed() {
             return decided.approval;
         }
-        let request = self.masker().told(request);
+        let request = self.masker().mask(request);
         self.node.add(Fact::Confirming(Box::new(request.clone())));
         let decided = match &self.root.settings.replay {
             Some(replay) => Box::pin(self.confirm_again(replay, &request)).await,

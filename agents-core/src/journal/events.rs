@@ -320,7 +320,7 @@ impl State {
         let Action::Approve(args) = call.next() else {
             return None;
         };
-        Some(masker.told(ApprovalRequest {
+        Some(masker.mask(ApprovalRequest {
             id: call.key().map(ToString::to_string).unwrap_or_default(),
             agent_name: self.place(id).agent.to_string(),
             tool_name: call.call.name.clone(),

@@ -24,13 +24,13 @@ impl<T> Outcome<T> {
         Outcome {
             result: result.map_err(|error| masker.error(error)),
             partial: place.partial,
-            repairs: masker.told(repairs.unwrap_or_default()),
+            repairs: masker.mask(repairs.unwrap_or_default()),
             escalations: state
                 .settled
                 .iter()
-                .map(|it| masker.told(it.clone()))
+                .map(|it| masker.mask(it.clone()))
                 .collect(),
-            stopped: state.stop.as_ref().map(|stop| masker.told(stop.reason())),
+            stopped: state.stop.as_ref().map(|stop| masker.mask(stop.reason())),
             outputs: AgentOutputs::collect(response, state.receipts(0)),
             usage: state.usage,
             cost: place.paid.total(),

@@ -42,7 +42,7 @@ pub(super) fn close(
         Cow::Owned(masked) => masked,
         Cow::Borrowed(_) => content,
     });
-    let receipt = masker.told(ToolEnvelope {
+    let receipt = masker.mask(ToolEnvelope {
         call_id: call.id().cloned().unwrap_or_default(),
         name: call.tool().to_owned(),
         version: call.version().unwrap_or_default().to_owned(),

@@ -31,10 +31,10 @@ impl Masker {
             } => EventKind::CallRepaired {
                 tool_call_id,
                 tool,
-                repairs: self.told(repairs),
+                repairs: self.mask(repairs),
             },
             EventKind::ApprovalRequested(request) => {
-                EventKind::ApprovalRequested(self.told(request))
+                EventKind::ApprovalRequested(self.mask(request))
             }
             EventKind::ApprovalDecided {
                 call_id,
@@ -42,7 +42,7 @@ impl Masker {
                 by,
             } => EventKind::ApprovalDecided {
                 call_id,
-                approval: self.told(approval),
+                approval: self.mask(approval),
                 by: by.map(|by| self.string(by)),
             },
             EventKind::FixerReplied {
@@ -68,20 +68,20 @@ impl Masker {
             } => EventKind::CallFailed {
                 tool_call_id,
                 tool: self.string(tool),
-                error: self.told(error),
+                error: self.mask(error),
             },
             EventKind::Escalated(escalation) => {
-                EventKind::Escalated(Box::new(self.told(*escalation)))
+                EventKind::Escalated(Box::new(self.mask(*escalation)))
             }
             EventKind::ResolutionRefused(refused) => {
-                EventKind::ResolutionRefused(self.told(refused))
+                EventKind::ResolutionRefused(self.mask(refused))
             }
             EventKind::EscalationSettled(receipt) => {
-                EventKind::EscalationSettled(Box::new(self.told(*receipt)))
+                EventKind::EscalationSettled(Box::new(self.mask(*receipt)))
             }
             EventKind::AnswerRepaired { answer, repairs } => EventKind::AnswerRepaired {
                 answer: self.string(answer),
-                repairs: self.told(repairs),
+                repairs: self.mask(repairs),
             },
             EventKind::AnswerFailed { answer, reason } => EventKind::AnswerFailed {
                 answer: self.string(answer),
@@ -90,12 +90,12 @@ impl Masker {
             EventKind::AnswerRefused { reason } => EventKind::AnswerRefused {
                 reason: self.string(reason),
             },
-            EventKind::Stopped(stopped) => EventKind::Stopped(self.told(stopped)),
+            EventKind::Stopped(stopped) => EventKind::Stopped(self.mask(stopped)),
             EventKind::Failed { kind, reason } => EventKind::Failed {
                 kind,
                 reason: self.string(reason),
             },
-            EventKind::Instructed(instruction) => EventKind::Instructed(self.told(instruction)),
+            EventKind::Instructed(instruction) => EventKind::Instructed(self.mask(instruction)),
             EventKind::Text(text) => EventKind::Text(self.string(text)),
             EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
             EventKind::RunStarted { .. }
@@ -123,7 +123,7 @@ impl Masker {
     pub(crate) fn error(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,
-            false => error.mapped(|text| self.string(text), |value| self.told(value)),
+            false => error.mapped(|text| self.string(text), |value| self.mask(value)),
         }
     }
 }

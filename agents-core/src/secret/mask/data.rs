@@ -26,18 +26,18 @@ macro_rules! masks {
             };
         }
 
-        $(impl Told for $Data {
-            fn mask(masks: &Masks) -> fn(&Masker, Self) -> Self {
+        $(impl Maskable for $Data {
+            fn of(masks: &Masks) -> fn(&Masker, Self) -> Self {
                 masks.$field
             }
         })*
     };
 }
 
-/// Data that a run tells of.
-pub(crate) trait Told: Sized {
+/// Type of data that a run tells of.
+pub(crate) trait Maskable: Sized {
     /// Returns the function that masks data of this type.
-    fn mask(masks: &Masks) -> fn(&Masker, Self) -> Self;
+    fn of(masks: &Masks) -> fn(&Masker, Self) -> Self;
 }
 
 masks! {
@@ -55,9 +55,9 @@ masks! {
 
 impl Masker {
     /// Masks the secrets in data that the run tells of, as [`Masker::data`] does.
-    pub(crate) fn told<T: Told>(&self, data: T) -> T {
+    pub(crate) fn mask<T: Maskable>(&self, data: T) -> T {
         match self.masks.get() {
-            Some(masks) => T::mask(masks)(self, data),
+            Some(masks) => T::of(masks)(self, data),
             None => data,
         }
     }
