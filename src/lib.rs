@@ -150,21 +150,30 @@
 
 #[cfg(feature = "compose")]
 pub use agents_core::compose;
+#[cfg(feature = "otel")]
+pub use agents_core::otel;
 pub use agents_core::{
     Agent, AgentBuilder, Budget, CancellationToken, Class, Code, Effects, Error, ErrorKind, Json,
     Model, Outcome, PurposeKey, Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
 };
 pub use agents_core::{
-    agent, error, escalation, evidence, memory, model, observe, policy, reader, recovery, run,
-    secret, team, tool,
+    agent, cache, error, escalation, evidence, memory, model, observe, policy, rate, reader, recovery,
+    run, secret, team, tool,
 };
 
 #[cfg(feature = "anthropic")]
 pub use agents_anthropic::{self as anthropic, Anthropic, anthropic};
 #[cfg(feature = "testing")]
 pub use agents_core::testing;
+#[cfg(feature = "evals")]
+pub use agents_dev::evals;
+pub use agents_dev::{approve, blob, journal};
+#[cfg(feature = "console")]
+pub use agents_dev::{console, timeline};
 #[cfg(feature = "gemini")]
 pub use agents_gemini::{self as gemini, Gemini, gemini};
+#[cfg(feature = "http-tool")]
+pub use agents_http_tool as http;
 #[cfg(all(feature = "macros", feature = "compose"))]
 pub use agents_macros::branch;
 #[cfg(feature = "macros")]
@@ -176,27 +185,7 @@ pub use agents_ollama::{self as ollama, Ollama, ollama};
 #[cfg(feature = "openai")]
 pub use agents_openai::{self as openai, OpenAi, openai};
 
-pub mod approve;
-pub mod blob;
-pub mod cache;
-#[cfg(feature = "console")]
-pub mod console;
-#[cfg(feature = "evals")]
-pub mod evals;
-mod files;
-#[cfg(feature = "http-tool")]
-pub mod http;
-pub mod journal;
 mod model_named;
-#[cfg(feature = "otel")]
-pub mod otel;
-pub mod rate;
-
-mod screen;
-#[cfg(feature = "console")]
-pub mod timeline;
-#[cfg(any(feature = "console", feature = "evals"))]
-mod width;
 
 pub use model_named::model_named;
 

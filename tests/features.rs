@@ -32,7 +32,7 @@ fn each_feature_stands_alone() {
     let number = if are_all_meant { ALONE.len() } else { 2 };
     for features in &ALONE[..number] {
         let checked = Command::new(env!("CARGO"))
-            .args(["check", "--quiet", "--locked", "--package", "agents"])
+            .args(["check", "--quiet", "--locked", "--package", "typed-agents"])
             .args(["--no-default-features", "--features", features])
             .current_dir(root)
             .env("CARGO_TARGET_DIR", format!("{root}/target/features"))

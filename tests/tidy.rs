@@ -17,7 +17,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
             .map(|entry| entry.unwrap().path())
         {
             match entry.is_dir() {
-                true if entry.ends_with("target") => {}
+                true if entry.ends_with("target") || entry.ends_with("node_modules") => {}
                 true => folders.push(entry),
                 false if entry.to_string_lossy().ends_with(ending) => found.push(entry),
                 false => {}
@@ -40,17 +40,11 @@ fn every_chapter_is_in_the_summary_and_is_compiled() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let summary = fs::read_to_string(root.join("book/src/SUMMARY.md")).unwrap();
     // A chapter is compiled in the crate that it shows.
-    let crates = [
-        "src/lib.rs",
-        "agents-runtime/src/lib.rs",
-        "agents-mcp/src/lib.rs",
-        "agents-openapi/src/lib.rs",
-        "agents-sandbox/src/lib.rs",
-        "agents-restate/src/lib.rs",
-        "agents-control/src/lib.rs",
-        "agents-server/src/lib.rs",
-    ];
-    let crates = crates.map(|path| fs::read_to_string(root.join(path)).unwrap());
+    let crates = [files("src", "lib.rs"), files("crates", "/src/lib.rs")].concat();
+    let crates: Vec<_> = crates
+        .into_iter()
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
     for chapter in files("book/src", ".md") {
         let name = chapter.file_name().unwrap().to_string_lossy().into_owned();
         if name != "SUMMARY.md" {
@@ -94,7 +88,7 @@ fn the_core_reaches_nothing_outside() {
 
 #[test]
 fn the_reader_depends_on_none_of_our_crates() {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents-reader/Cargo.toml");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/reader/Cargo.toml");
     let manifest = fs::read_to_string(manifest).unwrap();
     let (_, dependencies) = manifest.split_once("\n[dependencies]\n").unwrap();
     assert!(dependencies.contains("serde_json"), "{dependencies}");
@@ -228,122 +222,25 @@ fn names_of_the_crate(text: &str) -> Vec<String> {
     names
 }
 
-/// Checks the table in `tests/integration/behaviours.rs`: every row names an existing test, or a reason.
+/// docs.rs shows the items of all features of a library.
 #[test]
-fn every_behaviour_has_its_test() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tests: Vec<_> = files("tests/integration", ".rs")
-        .into_iter()
-        .map(|file| {
-            let text = fs::read_to_string(&file).unwrap();
-            (file.with_extension(""), text)
-        })
-        .collect();
-    // Names are relative to the table, or to the root of the tests.
-    let is_there = |name: &str| {
-        let (module, function) = name.rsplit_once("::").unwrap();
-        let module = Path::new(&module.replace("::", "/")).to_owned();
-        let folder = root.join("tests/integration");
-        let places = [folder.join("behaviours").join(&module), folder.join(module)];
-        let function = format!("fn {function}(");
-        let mut tests = tests.iter();
-        tests.any(|(place, text)| places.contains(place) && text.contains(&function))
-    };
-    let table = fs::read_to_string(root.join("tests/integration/behaviours.rs")).unwrap();
-    let rows = table.lines().filter_map(|line| {
-        let cells: Vec<_> = line.strip_prefix("//! | ")?.split(" | ").collect();
-        Some((cells[0].parse::<usize>().ok()?, cells))
-    });
-    let mut numbers = Vec::new();
-    for (number, cells) in rows {
-        let [_, _, names, different] = cells[..] else {
-            panic!("row {number} has {} cells", cells.len())
-        };
-        numbers.push(number);
-        let said = different.trim_end_matches([' ', '|']);
-        assert!(!names.is_empty() || !said.is_empty(), "row {number}");
-        for name in names.split('`').filter(|name| name.contains("::")) {
-            assert!(is_there(name), "row {number}: there is no test `{name}`");
-        }
-        for case in said.split('`').filter(|case| case.starts_with("tests/")) {
-            assert!(root.join(case).exists(), "row {number}: there is no {case}");
-        }
-    }
-    assert!(numbers.into_iter().eq(1..=56));
-}
-
-/// Checks `REQUIREMENTS.md`: every id is there once and in order, and every test that a line names exists, with the id in
-/// its name. A line without a test says what is open.
-#[test]
-fn every_requirement_has_its_tests() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(root.join("REQUIREMENTS.md")).unwrap();
-    let groups = [
-        ("T", 14),
-        ("E", 15),
-        ("O", 11),
-        ("X", 17),
-        ("A", 14),
-        ("U", 6),
-        ("L", 26),
-        ("K", 8),
-        ("D", 6),
-        ("5.", 15),
-    ];
-    let ids = groups
+fn the_documentation_of_each_library_has_all_features() {
+    let metadata = "[package.metadata.docs.rs]\nall-features = true\n";
+    let folders = ["agents-core", "agents-macros", "agents-ollama", "crates"];
+    let mut libraries: Vec<_> = folders
         .iter()
-        .flat_map(|(letter, last)| (1..=*last).map(move |n| format!("{letter}{n}")));
-    let rows = page.lines().filter_map(|line| {
-        let cells: Vec<_> = line
-            .strip_prefix("| ")?
-            .strip_suffix('|')?
-            .split(" | ")
-            .collect();
-        Some(cells).filter(|cells| cells[0] != "id")
-    });
-    let mut found = Vec::new();
-    for row in rows {
-        let [id, sentence, tests, open] = row[..] else {
-            panic!("{row:?}: a line has four cells");
-        };
-        found.push(id.to_owned());
-        assert!(sentence.ends_with('.'), "{id}: what holds is a sentence");
-        assert!(
-            !tests.is_empty() || !open.trim().is_empty(),
-            "{id}: neither shown nor open"
-        );
-        let in_name = match id.split_once('.') {
-            Some((chapter, number)) => format!("s{chapter}_{number}"),
-            None => id.to_lowercase(),
-        };
-        for test in tests.split('`').skip(1).step_by(2) {
-            let Some((file, name)) = test.split_once("::") else {
-                // A misuse, with its message.
-                assert!(
-                    test.starts_with("tests/ui/") && root.join(test).exists(),
-                    "{id}: {test} is not there"
-                );
-                continue;
-            };
-            let text = fs::read_to_string(root.join(file)).unwrap_or_default();
-            let (before, _) = text
-                .split_once(&format!("fn {name}("))
-                .unwrap_or_else(|| panic!("{id}: {test} is not there"));
-            let attributes = before.rsplit("\n\n").next().unwrap_or_default();
-            // Laws are made by a macro, and each example has a test of its own name.
-            let is_test = attributes.contains("test") || before.contains("proptest!");
-            assert!(is_test, "{id}: {test} is no test");
-            let is_named = format!("_{name}_").contains(&format!("_{in_name}_"));
-            assert!(
-                is_named || file == "tests/examples/main.rs",
-                "{id}: the name of {test} has no `{in_name}`"
-            );
+        .flat_map(|folder| files(folder, "/src/lib.rs"))
+        .collect();
+    libraries.extend(files("src", "lib.rs"));
+    assert!(libraries.len() > 10, "{libraries:?}");
+    for library in libraries {
+        let folder = library.ancestors().nth(2).unwrap();
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let is_published = !manifest.contains("\npublish = false\n");
+        if is_published && manifest.contains("\n[features]\n") {
+            assert!(manifest.contains(metadata), "{}", folder.display());
         }
     }
-    assert!(
-        found.iter().cloned().eq(ids),
-        "each id is there once, in order: {found:?}"
-    );
 }
 
 /// Returns a path with its braces written out: `a/{b, c}.rs` is `a/b.rs` and `a/c.rs`.

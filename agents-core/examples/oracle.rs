@@ -3,7 +3,7 @@
 //! ```text
 //! AGENTS_ORACLE=/tmp/before cargo test --test integration      # on one version
 //! AGENTS_ORACLE=/tmp/after cargo test --test integration       # on the other
-//! cargo run -p agents-core --example oracle -- /tmp/before /tmp/after
+//! cargo run -p typed-agents-core --example oracle -- /tmp/before /tmp/after
 //! ```
 //!
 //! Each test has a file with a line for each event and each request to a model. Times, ids, ports and

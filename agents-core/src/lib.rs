@@ -31,6 +31,9 @@
 //! | feature | adds | default |
 //! |-|-|-|
 //! | `compose` | the module `compose`: agents that are made of agents, such as `a.then(b)` and `(a, b)` | no |
+//! | `cache` | `cache::MokaCache`: a cache for many results that many runs share | no |
+//! | `limits` | `rate::GovernorLimiter`: limits for many tenants and threads | no |
+//! | `otel` | the module `otel`: runs as traces of OpenTelemetry | no |
 //! | `recordings` | `journal::Recorded` and `journal::Follower`: runs that are read back from their journals; `Run::replay` | no |
 //! | `testing` | the module `testing`, `ToolContext::detached`, and a check of each run at its end | no |
 
@@ -60,6 +63,8 @@ mod media;
 pub mod memory;
 pub mod model;
 pub mod observe;
+#[cfg(feature = "otel")]
+pub mod otel;
 mod panics;
 mod place;
 pub mod policy;
@@ -67,8 +72,13 @@ pub mod rate;
 pub mod recovery;
 #[doc(hidden)]
 pub mod rt;
+// The macros name `::agents::__rt`, in this repository also where `agents` is another name of this crate.
+#[doc(hidden)]
+pub use rt as __rt;
 pub mod run;
 mod scope;
+#[doc(hidden)]
+pub mod screen;
 pub mod secret;
 mod shared;
 pub mod team;

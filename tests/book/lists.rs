@@ -1,12 +1,8 @@
-//! Lists on pages that are made from the sources: compile errors, and defects that are found before anything
-//! runs.
+//! Lists on pages that are made from the sources: compile errors, defects that are found before anything runs, and what
+//! models are told.
 
-use crate::{read, root, texts};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-};
+use crate::{read, root};
+use std::{collections::BTreeSet, fs, path::Path};
 
 /// Checks that the text below each `<!-- {mark}: a b c -->` is what `list` makes of `a b c`.
 fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<String> {
@@ -112,9 +108,7 @@ fn every_compile_error_is_explained() {
             }
         }
     }
-    let known: BTreeSet<_> = shown.iter().collect();
-    assert_eq!(known.len(), shown.len(), "a case stands there twice");
-    let lacking: Vec<_> = cases.iter().filter(|case| !known.contains(case)).collect();
+    let lacking: Vec<_> = cases.iter().filter(|case| !shown.contains(case)).collect();
     assert!(
         lacking.is_empty(),
         "name these in a section of every-compile-error.md, `<!-- cases: .. -->`, and bless it: {lacking:?}"
@@ -122,8 +116,8 @@ fn every_compile_error_is_explained() {
 }
 
 #[test]
-fn every_defect_is_listed() {
-    let shown = lists("book/src/errors.md", "texts", |path| {
+fn the_defects_shown_are_those_of_the_sources() {
+    lists("book/src/errors.md", "texts", |path| {
         let source = source(path);
         let code = source.split("\n#[cfg(test)]").next().unwrap();
         texts(code)
@@ -131,57 +125,6 @@ fn every_defect_is_listed() {
             .filter(|text| is_message(text))
             .collect()
     });
-    // A defect that is added in another file has to be listed on the page.
-    let elsewhere = [
-        // The innermost cause, which other files describe.
-        "agents-core/src/engine/drive.rs",
-        "agents-core/src/context/settings.rs",
-        "agents-core/src/run/stop.rs",
-        "agents-core/src/error/kind.rs",
-        "agents-core/src/error/mod.rs",
-        "agents-core/src/error/cause.rs",
-        "agents-core/src/compose/mod.rs",
-        // This file examines such errors, but creates none.
-        "agents-core/src/context/repair.rs",
-        // These files have their own wording.
-        "agents-core/src/compose/first.rs",
-        "agents-core/src/recovery/verbs.rs",
-        "agents-core/src/media/file.rs",
-    ];
-    let mut folders = vec![root().join("agents-core/src")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if is_made_in(&path) {
-                let path = path
-                    .strip_prefix(root())
-                    .unwrap()
-                    .to_string_lossy()
-                    .into_owned();
-                let is_known = shown.contains(&path) || elsewhere.contains(&&*path);
-                assert!(is_known, "{path} is not on the page about errors");
-            }
-        }
-    }
-}
-
-/// Returns `true` if a source file creates such an error with a text of its own, apart from comments.
-fn is_made_in(source: &Path) -> bool {
-    let source = fs::read_to_string(source).unwrap();
-    let code = source
-        .split(
-            "
-#[cfg(test)]",
-        )
-        .next()
-        .unwrap();
-    let mut lines = code
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"));
-    lines.any(|line| line.contains("ErrorKind::Build"))
-        && texts(code).iter().any(|text| is_message(text))
 }
 
 /// Returns `true` if a text is a message for people, with a remedy or a reason.
@@ -225,190 +168,60 @@ fn told(code: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_text_for_models_is_listed() {
-    let shown = lists("book/src/what-models-are-told.md", "told", |path| {
+fn what_models_are_told_is_what_the_sources_say() {
+    lists("book/src/what-models-are-told.md", "told", |path| {
         told(&source(path))
     });
-    // These files have texts for people alone.
-    let for_people = [
-        "agents-core/src/engine/attach.rs",
-        "agents-core/src/engine/call.rs",
-        "agents-core/src/engine/giving_up.rs",
-        "agents-core/src/engine/list.rs",
-        "agents-core/src/engine/model.rs",
-        "agents-core/src/engine/offload.rs",
-        "agents-core/src/journal/recorded/what_if.rs",
-    ];
-    let mut lacking = Vec::new();
-    let mut folders = ["engine", "journal", "memory", "policy"]
-        .map(|folder| root().join("agents-core/src").join(folder))
-        .to_vec();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let name = path
-                .strip_prefix(root())
-                .unwrap()
-                .to_string_lossy()
-                .into_owned();
-            let is_known = shown.contains(&name) || for_people.contains(&&*name);
-            let is_known = is_known || name.ends_with("/wording.rs");
-            if !is_known && !name.contains("tests") && !told(&read(&name)).is_empty() {
-                lacking.push(name);
-            }
-        }
-    }
-    assert!(
-        lacking.is_empty(),
-        "not on the page about what models are told: {lacking:?}"
-    );
 }
 
-#[test]
-fn every_section_of_texts_is_on_a_page() {
-    let pages = [
-        read("book/src/errors.md"),
-        read("book/src/what-models-are-told.md"),
-    ];
-    let within = [
-        // Reasons that stand within other texts.
-        "agents-core/src/engine/wording.rs#answers",
-        // Errors of a page of its own.
-        "agents-core/src/engine/wording.rs#images-and-files",
-        "agents-core/src/journal/recorded/wording.rs#differences",
-        "agents-core/src/journal/recorded/wording.rs#what-if",
-    ];
-    let mut found = 0;
-    for path in files_below(root().join("agents-core/src")) {
-        let file = path.strip_prefix(root()).unwrap().to_string_lossy();
-        if !file.ends_with("wording.rs") {
-            continue;
-        }
-        for (name, _) in sections(&file) {
-            found += 1;
-            let section = format!("{file}#{name}");
-            let is_listed = pages
-                .iter()
-                .any(|page| page.contains(&format!("{section} ")));
-            assert!(
-                is_listed || within.contains(&&*section),
-                "{section} is on no page"
-            );
-        }
-    }
-    assert!(found > 30, "{found}");
-}
-
-/// Returns the files below a folder, apart from tests.
-fn files_below(folder: PathBuf) -> Vec<PathBuf> {
-    let (mut files, mut folders) = (Vec::new(), vec![folder]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false if path.to_string_lossy().contains("tests") => {}
-                false => files.push(path),
+/// Returns the string literals of a source file. Literals in comments, in assignments (a note of an attribute, a
+/// constant) and in logging are left out.
+fn texts(source: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut rest = source;
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        let before = &rest[..at];
+        let is_logged = before
+            .rsplit('\n')
+            .next()
+            .is_some_and(|line| line.contains("tracing::"));
+        let is_value = before.ends_with("= ") || is_logged;
+        let (found, after) = rest[at..].split_at(1);
+        rest = after;
+        match found {
+            "/" if rest.starts_with('/') => {
+                rest = rest.split_once('\n').map_or("", |(_, next)| next)
             }
+            "'" if rest.starts_with("\"'") => rest = &rest[2..],
+            "\"" => {
+                let mut text = String::new();
+                let mut is_indent = false;
+                let mut letters = rest.char_indices();
+                while let Some((at, letter)) = letters.next() {
+                    match letter {
+                        '"' => {
+                            rest = &rest[at + 1..];
+                            break;
+                        }
+                        '\\' => match letters.next().unwrap().1 {
+                            'n' => text.push('\n'),
+                            // The literal continues in the next line.
+                            '\n' => is_indent = true,
+                            other => text.push(other),
+                        },
+                        ' ' if is_indent => {}
+                        letter => {
+                            is_indent = false;
+                            text.push(letter);
+                        }
+                    }
+                }
+                if !is_value {
+                    texts.push(text);
+                }
+            }
+            _ => {}
         }
     }
-    files
-}
-
-/// Returns the messages of a source file that belong into the file of texts of its folder. The sentences of `Display`
-/// and of `#[error(..)]` stand with their type. SQL is none.
-fn astray(code: &str) -> Vec<String> {
-    let code = code.split("\n#[cfg(test)]\nmod ").next().unwrap();
-    let mut kept = String::new();
-    let (mut is_display, mut is_attribute) = (false, false);
-    for line in code.split_inclusive('\n') {
-        is_display |= line.starts_with("impl") && line.contains("Display for");
-        is_attribute |= line.trim_start().starts_with("#[");
-        if !is_display && !is_attribute && !line.contains(".expect(") {
-            kept.push_str(line);
-        }
-        is_display &= line != "}\n";
-        is_attribute &= !line.ends_with("]\n");
-    }
-    let is_sql = |text: &str| {
-        text.contains(" = '")
-            || text.contains("SELECT")
-            || text.contains(" @> ")
-            || text.contains(" <= $")
-            || text.contains(" = 'done'")
-            || text.matches(", ").count() > 8
-    };
-    let begins = |first: char| first.is_lowercase() || first == '`';
-    let mut texts = told(&kept);
-    texts.retain(|text| is_message(text) && text.starts_with(begins) && !is_sql(text));
     texts
-}
-
-#[test]
-fn the_texts_of_a_folder_are_in_its_file_of_texts() {
-    // So few texts need no file of their own.
-    const FEW: usize = 3;
-    let apart = [
-        // A label of a key, which nobody reads.
-        "agents-store/src/digest.rs",
-        // A report, which displays its fields.
-        "agents-runtime/src/verify.rs",
-        // The reason for an attribute.
-        "agents-runtime/src/run_ref.rs",
-        // A check of the tests' builds.
-        "agents-core/src/context/machine.rs",
-        // A policy for browsers.
-        "agents-server/src/guard.rs",
-        // A table of formats, each with its check.
-        "agents-core/src/tool/formats.rs",
-        // The reason why a line is never reached.
-        "agents-core/src/tool/uninjected.rs",
-        // Examples of keys.
-        "agents-macros/src/keys.rs",
-        // What became of a request, with its kind and its text: files of texts themselves.
-        "agents-http/src/reply/failure.rs",
-        "agents-ollama/src/error.rs",
-        // The lines of the console, and the question at the terminal: files of texts themselves.
-        "src/approve.rs",
-        "src/console.rs",
-    ];
-    let mut crates = vec![root().to_owned()];
-    for entry in fs::read_dir(root()).unwrap() {
-        let path = entry.unwrap().path();
-        if path.join("src/lib.rs").is_file() || path.join("src/main.rs").is_file() {
-            crates.push(path);
-        }
-    }
-    assert!(crates.len() > 10, "{crates:?}");
-    let mut folders: BTreeMap<PathBuf, Vec<(String, String)>> = BTreeMap::new();
-    let files = crates.iter().map(|part| files_below(part.join("src")));
-    for path in files.flatten() {
-        let folder = path.parent().unwrap().to_owned();
-        let file = path.strip_prefix(root()).unwrap().to_string_lossy();
-        let is_left_out = path.extension().is_none_or(|ending| ending != "rs")
-            || file.ends_with("wording.rs")
-            || file.contains("/messages/")
-            // A suite of tests for stores.
-            || file.contains("/conformance/")
-            // Markup, whose texts stand where they are shown.
-            || file.contains("/pages/")
-            || apart.contains(&&*file);
-        if !is_left_out {
-            let texts = astray(&read(&file)).into_iter();
-            let texts = texts.map(|text| (file.to_string(), text));
-            folders.entry(folder).or_default().extend(texts);
-        }
-    }
-    folders.retain(|folder, texts| match folder.join("wording.rs").exists() {
-        true => !texts.is_empty(),
-        false => texts.len() > FEW,
-    });
-    assert!(
-        folders.is_empty(),
-        "these belong in the folder's `wording.rs`: {folders:#?}"
-    );
 }

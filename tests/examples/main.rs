@@ -758,9 +758,9 @@ fn branch() {
 fn the_front_page_shows_its_programs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(root.join("README.md")).unwrap();
-    for (example, head, number) in [
-        ("first_agent", "\n```rust,no_run\n", 1),
-        ("parcels", "\n```rust,ignore\n", 3),
+    for (example, head) in [
+        ("first_agent", "\n```rust,no_run\n"),
+        ("parcels", "\n```rust,ignore\n"),
     ] {
         let code = fs::read_to_string(root.join(format!("examples/{example}.rs"))).unwrap();
         let (about, code) = code.split_once("\n\n").unwrap();
@@ -768,8 +768,7 @@ fn the_front_page_shows_its_programs() {
         let parts = page.split(head).skip(1);
         let parts = parts.map(|part| part.split("\n```\n").next().unwrap());
         let parts: Vec<_> = parts.collect();
-        assert_eq!(parts.len(), number, "{example}");
-        assert_eq!(parts.join("\n\n"), code.trim_end());
+        assert_eq!(parts.join("\n\n"), code.trim_end(), "{example}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Behaviour of failing calls; each test is named by a sentence.
 //!
 //! The table lists 56 behaviours of another framework's tests. For each, it names our tests and explains any
-//! difference. `tests/tidy.rs` checks that the named tests exist.
+//! difference.
 //!
 //! | | behaviour | tests | what is different |
 //! |-|-|-|-|

@@ -25,6 +25,7 @@ pub mod one_spelling_of_budgets;
 pub mod organisation;
 pub mod undo;
 
+use agents_needs::Need;
 use std::{
     io::Write,
     process::{Command, Stdio},
@@ -121,7 +122,7 @@ on_escalation!(match escalation.severity { Low|Medium=>inherit(), High | Critica
 fn team() { let _ = structure!(Lead.delegates( Reader.grants([Read]) )); }
 ";
     let Some(code) = formatted(written) else {
-        return eprintln!("skipped: there is no rustfmt");
+        return Need::Rustfmt.missing("there is no rustfmt");
     };
     // A block in braces stays as it was written.
     let (block, _) = written.split_once("on_error!").unwrap();

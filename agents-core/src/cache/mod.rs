@@ -43,11 +43,15 @@
 mod flight;
 mod key;
 mod memory;
+#[cfg(feature = "cache")]
+mod moka;
 mod shared;
 
 pub use key::CacheKey;
 pub(crate) use key::CacheQuery;
 pub use memory::MemoryCache;
+#[cfg(feature = "cache")]
+pub use self::moka::MokaCache;
 pub use shared::SharedCache;
 pub(crate) use shared::{Caching, Served};
 

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! AGENTS_ORACLE=/tmp/before cargo test --test integration
-//! cargo run -p agents-core --example oracle -- /tmp/before /tmp/after
+//! cargo run -p typed-agents-core --example oracle -- /tmp/before /tmp/after
 //! ```
 //!
 //! The lines are made from data that a run shows to any subscriber, so that the engine behind it can be replaced.

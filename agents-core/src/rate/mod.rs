@@ -28,8 +28,12 @@
 //! # }
 //! ```
 
+#[cfg(feature = "limits")]
+mod governor;
 mod memory;
 
+#[cfg(feature = "limits")]
+pub use self::governor::GovernorLimiter;
 pub use memory::MemoryLimiter;
 
 use crate::tool::ToolSpec;

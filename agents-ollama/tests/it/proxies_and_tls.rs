@@ -6,6 +6,7 @@ use std::process::Command;
 
 /// Sends the request of another test, in the process that the test started.
 #[test]
+#[ignore = "a process of the tests below"]
 fn asks_from_another_process() {
     let Ok(url) = std::env::var("ASK") else {
         return;
@@ -27,6 +28,7 @@ async fn asked(url: &str, env: &[(&'static str, String)]) -> String {
     child.args([
         "--exact",
         "proxies_and_tls::asks_from_another_process",
+        "--ignored",
         "--nocapture",
     ]);
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {

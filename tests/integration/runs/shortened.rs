@@ -566,8 +566,12 @@ async fn trimming(task: String) -> String;
 async fn compacting(task: String) -> String;
 
 /// You read.
-#[agent(tools = [ReadPage], context = ContextPolicy::by(KeepLast::exchanges(1)).window(2_000))]
-async fn keeping(task: String) -> String;
+#[agent(
+    tools = [ReadPage],
+    budget(max_turns = 30, max_tool_calls = 30),
+    context = ContextPolicy::by(Careless).window(2_000),
+)]
+async fn losing(task: String) -> String;
 
 #[tokio::test]
 async fn the_macro_makes_the_same_policies() {
@@ -587,6 +591,7 @@ async fn the_macro_makes_the_same_policies() {
             .iter()
             .any(|request| request.prompt() == "Sum up.")
     );
-    let (model, _) = reads(1);
-    Keeping.run("Read.").model(model).await.unwrap();
+    let (model, _) = reads(10);
+    let error = Losing.run("Read.").model(model).await.unwrap_err();
+    assert!(error.to_string().contains("has no result"), "{error}");
 }
