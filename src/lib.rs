@@ -157,8 +157,8 @@ pub use agents_core::{
     Model, Outcome, PurposeKey, Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
 };
 pub use agents_core::{
-    agent, cache, error, escalation, evidence, memory, model, observe, policy, rate, reader, recovery,
-    run, secret, team, tool,
+    agent, cache, error, escalation, evidence, memory, model, observe, policy, rate, reader,
+    recovery, run, secret, team, tool,
 };
 
 #[cfg(feature = "anthropic")]

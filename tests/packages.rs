@@ -178,7 +178,10 @@ fn the_front_page_names_all_that_its_programs_need() {
             _ => {}
         }
     }
-    assert!(package.added.contains_key("typed-agents"), "what is to be added?");
+    assert!(
+        package.added.contains_key("typed-agents"),
+        "what is to be added?"
+    );
     assert!(!first.is_empty() && !second.is_empty(), "two programs");
     fs::create_dir_all(package.folder.join("src/bin")).unwrap();
     package.write("src/main.rs", &first);
@@ -310,13 +313,17 @@ fn published() -> Vec<(String, String)> {
         .output()
         .expect("cargo runs the tests, so it is there");
     let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
-    let manifests = listed["packages"].as_array().unwrap().iter().map(|package| {
-        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
-        let folder = manifest.parent().unwrap().strip_prefix(ROOT).unwrap();
-        let folder = Path::new(".").join(folder);
-        let text = fs::read_to_string(manifest).unwrap();
-        (folder.to_str().unwrap().to_owned(), text)
-    });
+    let manifests = listed["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|package| {
+            let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+            let folder = manifest.parent().unwrap().strip_prefix(ROOT).unwrap();
+            let folder = Path::new(".").join(folder);
+            let text = fs::read_to_string(manifest).unwrap();
+            (folder.to_str().unwrap().to_owned(), text)
+        });
     manifests
         .filter(|(_, manifest)| !manifest.contains("\npublish = false\n"))
         .collect()

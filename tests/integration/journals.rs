@@ -1,6 +1,7 @@
 //! Journals: stored, resumed and recorded runs.
 
 mod earlier_versions;
+mod every_test;
 mod foreign;
 mod interruption;
 mod properties;
