@@ -1,25 +1,23 @@
-//! Stores of the tests of November 2026, in `stores.sql`: the rows that each durable test left behind in SQLite, with the
-//! tables of `schema.sql`. They are never rewritten, and are brought up to date by migrations as any older store. What
-//! today's code reads from each is in `stores.read`; where it is meant to change, `UPDATE_EXPECT=1` writes it anew, and
-//! with `AGENTS_FROZEN=DIR` what was read goes into a file for each store, to be compared with that of another version.
+//! Stores of the tests of November 2026, in `sqlite.sql` and `postgres.sql`: the rows that each durable test has left
+//! behind, for the tables of `sqlite.schema.sql` and `postgres.schema.sql`. They are never rewritten, and are brought up
+//! to date by migrations as any older store. What today's code reads from each is in `sqlite.read` and `postgres.read`;
+//! where it is meant to change, `UPDATE_EXPECT=1` writes them anew. With `AGENTS_FROZEN=DIR` all that was read goes into
+//! a file for each store, to be compared with that of another version.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
-use agents_core::run::Timestamp;
-use agents_runtime::{AuditKey, Client, Keyring, Principal, Runtime, SqliteStore, TenantKey};
+use agents_needs::postgres::Server;
+use agents_runtime::{
+    AuditKey, Client, Keyring, PostgresStore, Principal, Runtime, SqliteStore, TenantKey,
+};
 use agents_store::{ApprovalFilter, AuditFilter, Run, RunFilter};
+use deadpool_postgres::tokio_postgres::{Config, NoTls};
 use expect_test::expect_file;
 use hmac_sha256::Hash;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, env, fmt::Write, fs, io, path::Path};
-
-const SCHEMA: &str = include_str!("schema.sql");
-const STORES: &str = include_str!("stores.sql");
-
-/// Time at which the stores are read, in milliseconds since 1970: a day after they were written, an open request expires.
-const NOW: u64 = 1_795_917_600_000;
 
 /// Keyring of all frozen stores: the bytes of each key are zero.
 struct Zeros;
@@ -106,67 +104,102 @@ fn count(read: &Value) -> String {
     }
 }
 
+/// Reads a store into lines: what it holds in short, and a digest of all that was read.
+async fn tell(lines: &mut String, test: &str, client: Client) {
+    let verdict = or_error(client.audit().verify().await, |verdict| json!(verdict));
+    let flaws = count(&verdict["flaws"]);
+    let mut read = BTreeMap::from([("verdict".to_owned(), verdict)]);
+    writeln!(lines, "{test}").unwrap();
+    for run in client.runs(&RunFilter::default()).await.unwrap() {
+        let one = read_run(&client, &run).await;
+        let events = match &one["journal"] {
+            Value::Null => "no".to_owned(),
+            journal => count(&journal["events"]),
+        };
+        let [requests, executions, trail] =
+            ["requests", "executions", "trail"].map(|what| count(&one[what]));
+        writeln!(
+            lines,
+            "  {} {:?}: {events} events, {requests} requests, {executions} executions, {trail} in the trail",
+            run.agent, run.status,
+        )
+        .unwrap();
+        read.insert(run.id, one);
+    }
+    let whole = serde_json::to_string_pretty(&read).unwrap();
+    let digest = Hash::hash(whole.as_bytes());
+    let digest: String = digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    writeln!(lines, "  {flaws} flaws, {digest}").unwrap();
+    if let Some(to) = env::var_os("AGENTS_FROZEN") {
+        fs::create_dir_all(&to).unwrap();
+        let name = format!("{}.json", test.replace([':', ' '], "_"));
+        fs::write(Path::new(&to).join(name), whole).unwrap();
+    }
+}
+
+/// Returns the frozen stores: the test that has left each behind, and its rows.
+fn stores(frozen: &str) -> impl Iterator<Item = (&str, &str)> {
+    let stores = frozen.split("-- store ").skip(1);
+    stores.map(|store| store.split_once('\n').unwrap())
+}
+
 #[tokio::test]
-async fn s5_14_the_stores_of_every_test_are_read_as_before() {
+async fn s5_14_the_stores_of_every_test_in_sqlite_are_read_as_before() {
     let folder = env::temp_dir().join(format!("agents-frozen-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let empty = folder.join("empty.db");
-    Connection::open(&empty)
-        .unwrap()
-        .execute_batch(SCHEMA)
-        .unwrap();
+    let db = Connection::open(&empty).unwrap();
+    db.execute_batch(include_str!("sqlite.schema.sql")).unwrap();
+    drop(db);
     let mut lines = String::new();
-    for store in STORES.split("-- store ").skip(1) {
-        let (test, rows) = store.split_once('\n').unwrap();
-        let file = folder.join("one.db");
+    for (nth, (test, rows)) in stores(include_str!("sqlite.sql")).enumerate() {
+        let file = folder.join(format!("{nth}.db"));
         fs::copy(&empty, &file).unwrap();
         let db = Connection::open(&file).unwrap();
         db.execute_batch(&format!("BEGIN;\n{rows}COMMIT;")).unwrap();
         drop(db);
-        let store = SqliteStore::open(&file)
-            .await
-            .unwrap()
-            .clock(|| Timestamp::from_millis(NOW));
-        let client = Runtime::client(store).keyring(Zeros);
-        let verdict = or_error(client.audit().verify().await, |verdict| json!(verdict));
-        let mut read = BTreeMap::from([("verdict".to_owned(), verdict)]);
-        writeln!(lines, "{test}").unwrap();
-        for run in client.runs(&RunFilter::default()).await.unwrap() {
-            let one = read_run(&client, &run).await;
-            let events = &one["journal"]["events"];
-            writeln!(
-                lines,
-                "  {} {:?}: {} events, {} requests, {} executions, {} in the trail",
-                run.agent,
-                run.status,
-                if one["journal"].is_null() {
-                    "no".to_owned()
-                } else {
-                    count(events)
-                },
-                count(&one["requests"]),
-                count(&one["executions"]),
-                count(&one["trail"]),
-            )
-            .unwrap();
-            read.insert(run.id.clone(), one);
-        }
-        let whole = serde_json::to_string_pretty(&read).unwrap();
-        let digest: String = Hash::hash(whole.as_bytes())[..8]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        let flaws = count(&read["verdict"]["flaws"]);
-        writeln!(lines, "  {flaws} flaws, {digest}").unwrap();
-        if let Some(to) = env::var_os("AGENTS_FROZEN") {
-            fs::create_dir_all(&to).unwrap();
-            let name = format!("{}.json", test.replace([':', ' '], "_"));
-            fs::write(Path::new(&to).join(name), whole).unwrap();
-        }
-        for end in ["", "-wal", "-shm"] {
-            let _ = fs::remove_file(folder.join(format!("one.db{end}")));
-        }
+        let store = SqliteStore::open(&file).await.unwrap();
+        tell(&mut lines, test, Runtime::client(store).keyring(Zeros)).await;
     }
     fs::remove_dir_all(&folder).unwrap();
-    expect_file!["stores.read"].assert_eq(&lines);
+    expect_file!["sqlite.read"].assert_eq(&lines);
+}
+
+/// Does these statements in a database.
+async fn execute(settings: &Config, sql: &str) {
+    let (client, connection) = settings.connect(NoTls).await.unwrap();
+    let driver = tokio::spawn(connection);
+    client.batch_execute(sql).await.unwrap();
+    drop(client);
+    driver.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn s5_14_the_stores_of_every_test_in_postgresql_are_read_as_before() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let (empty, other) = (server.database().await, server.database().await);
+    let settings = |name: &str| {
+        let mut settings: Config = empty.address().parse().unwrap();
+        settings.dbname(name);
+        settings
+    };
+    execute(&settings(empty.name()), include_str!("postgres.schema.sql")).await;
+    let mut lines = String::new();
+    for (nth, (test, rows)) in stores(include_str!("postgres.sql")).enumerate() {
+        let name = format!("{}_{nth}", empty.name());
+        let copy = format!("CREATE DATABASE {name} TEMPLATE {}", empty.name());
+        execute(&settings(other.name()), &copy).await;
+        execute(&settings(&name), rows).await;
+        let address = empty.address().replace(empty.name(), &name);
+        let store = PostgresStore::connect(&address).await.unwrap();
+        tell(&mut lines, test, Runtime::client(store).keyring(Zeros)).await;
+        let gone = format!("DROP DATABASE {name} WITH (FORCE)");
+        execute(&settings(other.name()), &gone).await;
+    }
+    expect_file!["postgres.read"].assert_eq(&lines);
 }
