@@ -7,6 +7,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+use agents_core::run::Timestamp;
 use agents_needs::postgres::Server;
 use agents_runtime::{
     AuditKey, Client, Keyring, PostgresStore, Principal, Runtime, SqliteStore, TenantKey,
@@ -18,6 +19,9 @@ use hmac_sha256::Hash;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, env, fmt::Write, fs, io, path::Path};
+
+/// Time at which the stores are read, in milliseconds since 1970: an open request expires a day after it was made.
+const NOW: u64 = 1_795_921_200_000;
 
 /// Keyring of all frozen stores: the bytes of each key are zero.
 struct Zeros;
@@ -105,7 +109,7 @@ fn count(read: &Value) -> String {
 }
 
 /// Reads a store into lines: what it holds in short, and a digest of all that was read.
-async fn tell(lines: &mut String, test: &str, client: Client) {
+async fn tell(lines: &mut String, kind: &str, test: &str, client: Client) {
     let verdict = or_error(client.audit().verify().await, |verdict| json!(verdict));
     let flaws = count(&verdict["flaws"]);
     let mut read = BTreeMap::from([("verdict".to_owned(), verdict)]);
@@ -135,7 +139,7 @@ async fn tell(lines: &mut String, test: &str, client: Client) {
     writeln!(lines, "  {flaws} flaws, {digest}").unwrap();
     if let Some(to) = env::var_os("AGENTS_FROZEN") {
         fs::create_dir_all(&to).unwrap();
-        let name = format!("{}.json", test.replace([':', ' '], "_"));
+        let name = format!("{kind}_{}.json", test.replace([':', ' '], "_"));
         fs::write(Path::new(&to).join(name), whole).unwrap();
     }
 }
@@ -162,7 +166,14 @@ async fn s5_14_the_stores_of_every_test_in_sqlite_are_read_as_before() {
         db.execute_batch(&format!("BEGIN;\n{rows}COMMIT;")).unwrap();
         drop(db);
         let store = SqliteStore::open(&file).await.unwrap();
-        tell(&mut lines, test, Runtime::client(store).keyring(Zeros)).await;
+        let store = store.clock(|| Timestamp::from_millis(NOW));
+        tell(
+            &mut lines,
+            "sqlite",
+            test,
+            Runtime::client(store).keyring(Zeros),
+        )
+        .await;
     }
     fs::remove_dir_all(&folder).unwrap();
     expect_file!["sqlite.read"].assert_eq(&lines);
@@ -189,15 +200,28 @@ async fn s5_14_the_stores_of_every_test_in_postgresql_are_read_as_before() {
         settings
     };
     execute(&settings(empty.name()), include_str!("postgres.schema.sql")).await;
+    // The server's clock stands still for whoever looks for it in the path of the database.
+    let clock = format!(
+        "CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT to_timestamp({NOW} / 1000.0)'"
+    );
+    execute(&settings(empty.name()), &clock).await;
     let mut lines = String::new();
     for (nth, (test, rows)) in stores(include_str!("postgres.sql")).enumerate() {
         let name = format!("{}_{nth}", empty.name());
         let copy = format!("CREATE DATABASE {name} TEMPLATE {}", empty.name());
         execute(&settings(other.name()), &copy).await;
         execute(&settings(&name), rows).await;
+        let path = format!("ALTER DATABASE {name} SET search_path = public, pg_catalog");
+        execute(&settings(other.name()), &path).await;
         let address = empty.address().replace(empty.name(), &name);
         let store = PostgresStore::connect(&address).await.unwrap();
-        tell(&mut lines, test, Runtime::client(store).keyring(Zeros)).await;
+        tell(
+            &mut lines,
+            "postgres",
+            test,
+            Runtime::client(store).keyring(Zeros),
+        )
+        .await;
         let gone = format!("DROP DATABASE {name} WITH (FORCE)");
         execute(&settings(other.name()), &gone).await;
     }
