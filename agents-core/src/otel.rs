@@ -6,14 +6,14 @@
 //!
 //! ```
 //! # use agents_core as agents;
-//! use agents::{otel, prelude::*};
+//! use agents::{Agent, AgentBuilder, otel};
 //! use opentelemetry::trace::TracerProvider;
 //! use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
 //! use tracing_subscriber::{Registry, layer::SubscriberExt};
 //!
 //! # use agents::testing::{Script, ScriptedModel};
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Error> {
+//! # async fn main() -> Result<(), agents::Error> {
 //! // In a program this is an exporter of `opentelemetry-otlp`, with a batch processor.
 //! let exporter = InMemorySpanExporter::default();
 //! let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
@@ -67,6 +67,7 @@ pub use tracing_opentelemetry::OpenTelemetryLayer;
 /// Once a layer is created, a run whose span is traced by OpenTelemetry has the trace id of that span.
 ///
 /// ```
+/// # use agents_core as agents;
 /// use agents::otel;
 /// use opentelemetry::trace::TracerProvider;
 /// use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -96,6 +97,7 @@ where
 /// Returns the OpenTelemetry trace id of a span, or `None` if it is not traced.
 ///
 /// ```
+/// # use agents_core as agents;
 /// use agents::otel;
 /// use opentelemetry::trace::TracerProvider;
 /// use opentelemetry_sdk::trace::SdkTracerProvider;

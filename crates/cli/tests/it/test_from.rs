@@ -107,7 +107,7 @@ async fn a_run_becomes_a_test_that_a_change_of_the_code_fails() {
         "Cargo.toml",
         &format!(
             "[package]\nname = \"shop\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-             agents = {{ path = {:?}, default-features = false, features = [\"macros\", \"recordings\"] }}\n\n\
+             typed-agents = {{ path = {:?}, default-features = false, features = [\"macros\", \"recordings\"] }}\n\n\
              [profile.dev]\ndebug = false\n",
             Path::new(ROOT).canonicalize().unwrap()
         ),

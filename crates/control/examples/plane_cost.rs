@@ -1,7 +1,7 @@
 //! Measures what a control plane adds to a call, beside the same client without one.
 //!
 //! ```console
-//! $ cargo run --release -p agents-control --example overhead [CALLS]
+//! $ cargo run --release -p agents-control --example plane_cost [CALLS]
 //! ```
 //!
 //! The provider is a server on this machine that answers at once. Each call is a request of HTTP by the client for OpenAI.

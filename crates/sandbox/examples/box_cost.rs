@@ -1,4 +1,4 @@
-//! Measures what a box adds to a call: `cargo run -p agents-sandbox --example overhead`.
+//! Measures what a box adds to a call: `cargo run -p agents-sandbox --example box_cost`.
 
 use agents::{Effects, Tool, tool::ToolContext};
 use agents_sandbox::{CommandTool, Job, PythonArgs, PythonTool, Sandbox};
