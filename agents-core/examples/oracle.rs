@@ -10,6 +10,10 @@
 //! temporary folders are made alike first, and lines are ordered by their place in the run, since
 //! calls at once have no order. Prints the lines that only one of the two has, and exits with 1 if there are any.
 //! Tests that make their own cases by chance differ each time: two folders of one version show which.
+//!
+//! `oracle --digests FOLDER` prints a line for each test, with a digest of what it did. `tests/fixtures/oracle.txt` has
+//! the lines of the tests of November 2026 that do the same each time, and may stand in the place of BEFORE. For the
+//! lines behind a digest that differs, run the test on a checkout of that time.
 
 #![allow(clippy::print_stdout)] // Its output is what it is for.
 
@@ -22,12 +26,16 @@ use std::{
 };
 
 fn main() -> ExitCode {
-    let folders: Vec<String> = std::env::args().skip(1).collect();
-    let [before, after] = &folders[..] else {
-        eprintln!("usage: oracle BEFORE AFTER");
-        return ExitCode::from(2);
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let done = match &given[..] {
+        [word, folder] if word == "--digests" => digests(Path::new(folder)),
+        [before, after] => compare(Path::new(before), Path::new(after)),
+        _ => {
+            eprintln!("usage: oracle BEFORE AFTER, or oracle --digests FOLDER");
+            return ExitCode::from(2);
+        }
     };
-    match compare(Path::new(before), Path::new(after)) {
+    match done {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
@@ -37,8 +45,28 @@ fn main() -> ExitCode {
     }
 }
 
+/// Returns a digest of a test's lines.
+fn digest_of(lines: &[String]) -> String {
+    let digest = hmac_sha256::Hash::hash(lines.join("\n").as_bytes());
+    digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Prints each test with a digest of its lines, for a file that may stand in the place of a folder.
+fn digests(folder: &Path) -> io::Result<usize> {
+    for (name, lines) in tests(folder)? {
+        println!("{name} {}", digest_of(&lines));
+    }
+    Ok(0)
+}
+
 /// Prints the differences, and returns in how many tests there are some.
 fn compare(before: &Path, after: &Path) -> io::Result<usize> {
+    if before.is_file() {
+        return compare_digests(&fs::read_to_string(before)?, after);
+    }
     let (before, after) = (tests(before)?, tests(after)?);
     let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let mut differ = 0;
@@ -58,6 +86,27 @@ fn compare(before: &Path, after: &Path) -> io::Result<usize> {
         }
     }
     println!("{} tests, {differ} differ", names.len());
+    Ok(differ)
+}
+
+/// Prints the tests of a file of digests that did something else, or were not run, and returns their number. The file
+/// leaves out tests that make their own cases by chance.
+fn compare_digests(before: &str, after: &Path) -> io::Result<usize> {
+    let after = tests(after)?;
+    let before: Vec<_> = before
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .collect();
+    let mut differ = 0;
+    for (name, digest) in &before {
+        match after.get(*name).map(|lines| digest_of(lines)) {
+            Some(now) if now == *digest => continue,
+            Some(_) => println!("{name}"),
+            None => println!("{name} was not run"),
+        }
+        differ += 1;
+    }
+    println!("{} tests, {differ} differ", before.len());
     Ok(differ)
 }
 

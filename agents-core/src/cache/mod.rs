@@ -47,11 +47,11 @@ mod memory;
 mod moka;
 mod shared;
 
+#[cfg(feature = "cache")]
+pub use self::moka::MokaCache;
 pub use key::CacheKey;
 pub(crate) use key::CacheQuery;
 pub use memory::MemoryCache;
-#[cfg(feature = "cache")]
-pub use self::moka::MokaCache;
 pub use shared::SharedCache;
 pub(crate) use shared::{Caching, Served};
 

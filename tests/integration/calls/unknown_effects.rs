@@ -233,7 +233,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1024) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(agents_needs::cases(1024)) })]
 
     /// The model and the receipt's error tell of an execution of which the effect is not known, unless a later one
     /// succeeded or the tool does not write; and nothing runs after it but the same arguments with the same key.

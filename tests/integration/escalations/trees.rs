@@ -151,7 +151,7 @@ fn check(tree: &Tree) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(agents_needs::cases(200)))]
 
     #[test]
     fn x11_the_nearest_handler_is_asked_once(tree in trees()) {

@@ -28,7 +28,7 @@ use std::{
 };
 use world::World;
 
-/// Default number of generated runs.
+/// Number of generated runs in full.
 const CASES: u32 = 40;
 
 /// Number of runs from which on every kind of fact has to occur [`EACH`] times.
@@ -131,8 +131,7 @@ fn panics() -> Vec<String> {
 
 /// Returns the number of generated runs.
 fn cases() -> u32 {
-    let said = std::env::var("AGENTS_CASES").ok();
-    said.and_then(|said| said.parse().ok()).unwrap_or(CASES)
+    agents_needs::cases(CASES)
 }
 
 /// Runs a future with a paused clock, which advances only while all tasks wait; `None` if it never ends.

@@ -302,7 +302,7 @@ fn begun<'a>(worker: &'a Plain<String, u32>, case: &Case) -> Run<'a, Plain<Strin
 fn cases() -> ProptestConfig {
     ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::with_cases(512)
+        ..ProptestConfig::with_cases(agents_needs::cases(512))
     }
 }
 
@@ -362,7 +362,7 @@ proptest! {
 
 proptest! {
     // Each case performs many runs.
-    #![proptest_config(ProptestConfig { cases: 150, ..cases() })]
+    #![proptest_config(ProptestConfig { cases: agents_needs::cases(150), ..cases() })]
 
     /// A run that is interrupted after any entry of its journal and resumed has the same result.
     #[test]

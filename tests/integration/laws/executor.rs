@@ -152,7 +152,7 @@ async fn run(case: &Case) -> (Outcome<String>, ScriptedModel) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(agents_needs::cases(400)) })]
 
     /// Every call leaves one receipt, in the model's order, with either an output or an error. The model gets the
     /// result of each once, before its next turn.

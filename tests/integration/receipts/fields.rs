@@ -90,7 +90,7 @@ fn call() -> impl Strategy<Value = (String, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(agents_needs::cases(300)))]
 
     /// Every call leaves one receipt, in the model's order, with either an output or an error. The model gets the
     /// result of each call once.
@@ -160,7 +160,7 @@ fn x3_an_escalation_on_the_wire() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(50))]
+    #![proptest_config(ProptestConfig::with_cases(agents_needs::cases(50)))]
 
     /// The shape of outputs is the same for every configuration of a run.
     #[test]

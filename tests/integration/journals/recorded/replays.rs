@@ -425,7 +425,7 @@ fn generated_runs_are_replayed() {
         .unwrap();
     let config = ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::with_cases(500)
+        ..ProptestConfig::with_cases(agents_needs::cases(500))
     };
     let turns = prop::collection::vec(super::generated_runs::said(), 0..5);
     let result =

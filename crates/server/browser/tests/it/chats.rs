@@ -135,6 +135,7 @@ fn reads(browser: &Browser, selector: &str, text: &str) {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn an_application_made_with_vercels_package_chats_and_somebody_else_approves() {
     let Some(scripts) = scripts() else { return };
     let Some(browser) = Browser::start(1200, 900, true) else {
@@ -231,6 +232,7 @@ fn the_client_of_ag_ui_reads_a_run_to_its_end() {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn the_plain_chat_streams_and_asks_with_javascript_and_without() {
     for with_scripts in [true, false] {
         let Some(browser) = Browser::start(380, 800, with_scripts) else {

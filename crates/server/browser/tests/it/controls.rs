@@ -143,6 +143,7 @@ fn use_each_control(browser: &Browser, check: impl Fn(&str)) -> Desk {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn a9_each_control_of_the_inbox_works_by_the_pointer() {
     let Some(browser) = Browser::start(1200, 900, true) else {
         return;
@@ -152,6 +153,7 @@ fn a9_each_control_of_the_inbox_works_by_the_pointer() {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn each_control_of_the_inbox_works_without_javascript_on_a_small_screen() {
     let Some(browser) = Browser::start(380, 800, false) else {
         return;
@@ -175,6 +177,7 @@ fn tab_to(browser: &Browser, selector: &str) {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn each_control_of_the_inbox_works_by_the_keyboard_alone() {
     let Some(browser) = Browser::start(1200, 900, true) else {
         return;
@@ -254,6 +257,7 @@ fn each_control_of_the_inbox_works_by_the_keyboard_alone() {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn a_decision_on_the_page_of_one_server_shows_on_that_of_another_within_a_second() {
     let (Some(one), Some(two)) = (
         Browser::start(1200, 900, true),
@@ -294,6 +298,7 @@ fn a_decision_on_the_page_of_one_server_shows_on_that_of_another_within_a_second
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn pages_that_were_left_hold_no_connections() {
     let Some(browser) = Browser::start(1200, 900, true) else {
         return;

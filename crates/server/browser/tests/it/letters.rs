@@ -196,6 +196,7 @@ fn tell_the_story(browser: &Browser, check: impl Fn()) {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn d4_d5_an_agent_asks_to_replay_a_poison_event_and_a_person_approves_it_in_the_inbox() {
     let Some(browser) = Browser::start(1200, 900, true) else {
         return;
@@ -206,6 +207,7 @@ fn d4_d5_an_agent_asks_to_replay_a_poison_event_and_a_person_approves_it_in_the_
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn d4_a_poison_event_is_replayed_without_javascript_on_a_small_screen() {
     let Some(browser) = Browser::start(380, 800, false) else {
         return;

@@ -145,6 +145,7 @@ fn reads(browser: &Browser, text: &str) {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn a_payment_is_undone_and_a_version_rolled_back_without_javascript() {
     let Some(browser) = Browser::start(1200, 900, false) else {
         return;
@@ -193,6 +194,7 @@ fn a_payment_is_undone_and_a_version_rolled_back_without_javascript() {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn o10_the_page_of_a_run_is_live_and_every_page_fits_a_small_screen() {
     let (Some(one), Some(two)) = (
         Browser::start(380, 800, true),

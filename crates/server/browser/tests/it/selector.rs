@@ -95,6 +95,7 @@ fn use_each_control(browser: &Browser, name: &str) {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn t10_each_control_of_the_selector_works() {
     let Some(browser) = Browser::start(1200, 900, true) else {
         return;
@@ -104,6 +105,7 @@ fn t10_each_control_of_the_selector_works() {
 }
 
 #[test]
+#[ignore = "in full: scripts/test-all browser"]
 fn t10_each_control_of_the_selector_works_without_javascript_on_a_small_screen() {
     let Some(browser) = Browser::start(380, 800, false) else {
         return;
