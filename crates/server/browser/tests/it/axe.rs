@@ -47,7 +47,7 @@ const PAGES: &[&str] = &[
 
 const SCRIPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../../target/axe/node_modules/axe-core/axe.min.js"
+    "/../../../target/axe/node_modules/axe-core/axe.min.js"
 );
 
 /// Gives `done` a line for each serious or critical finding about each element.
