@@ -1,4 +1,4 @@
-//! What a durable run asks of PostgreSQL: statements and round trips of each step, counted between client and server.
+//! Statements and round trips that each step of a durable run takes in PostgreSQL, counted between client and server.
 //! The table is `statements.txt`; `UPDATE_EXPECT=1` writes it anew. A change of the store may make the figures smaller.
 
 // A test that cannot go on says so by panicking.
@@ -33,7 +33,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What went from the client to the server since the last look.
+/// Statements and round trips since the last look.
 #[derive(Default)]
 struct Counted {
     /// Number of executions of each statement.

@@ -1,6 +1,6 @@
 //! Journals of the tests of November 2026, in `tests/fixtures/journals/every_test.jsonl`: those of runs with a journal,
 //! of durable runs too, one for each course that differs. They are never rewritten. What today's code reads from each
-//! is in `every_test.read`, a line a journal; where it is meant to change, `UPDATE_EXPECT=1` writes it anew, and with
+//! is in `every_test.read`, a line a journal. Where it is meant to change, `UPDATE_EXPECT=1` writes it anew. With
 //! `AGENTS_FROZEN=DIR` what was read goes into a file for each journal, to be compared with that of another version.
 
 use agents::journal::{CallStep, Entry, Follower, Recorded};

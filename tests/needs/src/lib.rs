@@ -1,4 +1,4 @@
-//! What the tests of this repository need of a machine beside a Rust toolchain, and what they do where it is missing.
+//! Servers and programs that the tests of this repository need beside a Rust toolchain, and skipped tests without them.
 //!
 //! A test that lacks something calls [`Need::missing`], and returns. A line on standard error says so, once for each need
 //! and process. `AGENTS_REQUIRE=postgres,bwrap` makes it a failure: whoever has installed something does not want its
@@ -28,7 +28,7 @@ pub fn cases(all: u32) -> u32 {
     }
 }
 
-/// Something that tests need, and that a machine may lack.
+/// Server or program that tests need, and that a machine may lack.
 ///
 /// `all` stands for those that `.ci/run` looks for: what a machine with Debian can have. [`Restate`](Need::Restate),
 /// [`Fixtures`](Need::Fixtures) and [`OpenApi`](Need::OpenApi) are not among them. Their tests are for
