@@ -1,6 +1,9 @@
 //! Steps of recovery appear on the receipt, in events and in `tracing`.
 
-use crate::world::{Buffer, scripted_agent};
+use crate::{
+    observation::spans::watched_by,
+    world::{Buffer, scripted_agent},
+};
 use agents::{
     Agent, AgentBuilder, Error, ErrorKind, console,
     model::{ModelError, ModelErrorKind},
@@ -106,7 +109,7 @@ fn mender(_broken: String) -> Result<String, Error> {
 #[tokio::test]
 async fn every_step_of_a_recovery_is_in_the_receipt_and_in_the_log() {
     let lines = Lines::default();
-    let _guard = tracing::subscriber::set_default(lines.clone());
+    let _guard = watched_by(lines.clone());
     let script = [
         Script::call("shaky", "count to three"),
         Script::text("three"),
@@ -158,7 +161,7 @@ async fn every_step_of_a_recovery_is_in_the_receipt_and_in_the_log() {
 #[tokio::test]
 async fn repairs_of_the_answer_are_in_the_outcome_and_in_the_log() {
     let lines = Lines::default();
-    let _guard = tracing::subscriber::set_default(lines.clone());
+    let _guard = watched_by(lines.clone());
     let (model, _) =
         ScriptedModel::new([Script::text("no list at all"), Script::text("[1, '2',]")]);
     let agent = AgentBuilder::<String, Vec<u32>>::new("lister")
@@ -200,7 +203,7 @@ tool! {
 #[tokio::test]
 async fn escalations_are_in_the_log() {
     let lines = Lines::default();
-    let _guard = tracing::subscriber::set_default(lines.clone());
+    let _guard = watched_by(lines.clone());
     let script = [Script::call("giver", "{}"), Script::text("then not")];
     let agent = scripted_agent("asker", script).tool(Giver).build();
     agent.run("go").await.unwrap();
@@ -254,7 +257,7 @@ async fn what_a_model_writes_cannot_deceive_whoever_reads_the_terminal() {
 #[tokio::test(start_paused = true)]
 async fn a_model_that_is_asked_again_is_a_line_in_the_log() {
     let lines = Lines::default();
-    let _guard = tracing::subscriber::set_default(lines.clone());
+    let _guard = watched_by(lines.clone());
     let busy = || Script::Fail(ModelError::new(ModelErrorKind::Overloaded, "busy"));
     let (first, _) = ScriptedModel::new([busy(), busy()]);
     let (second, _) = ScriptedModel::new([Script::text("here")]);

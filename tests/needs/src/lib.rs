@@ -18,13 +18,13 @@ use std::{
 /// Variable with the names of the needs whose tests may not be skipped, with commas between them.
 const REQUIRED: &str = "AGENTS_REQUIRE";
 
-/// Returns the number of cases of a property test that has `all` in full: a quarter of them, or what the variable
+/// Returns the number of cases of a property test that has `all` in full: a tenth of them, or what the variable
 /// `AGENTS_CASES` says, which is a number or `all`.
 pub fn cases(all: u32) -> u32 {
     match env::var("AGENTS_CASES").as_deref() {
         Ok("all") => all,
         Ok(number) => number.parse().expect("AGENTS_CASES is a number, or `all`"),
-        Err(_) => all.div_ceil(4),
+        Err(_) => all.div_ceil(10),
     }
 }
 

@@ -64,6 +64,8 @@ pub async fn check_raw_replies<M: Model + 'static>(
     let history = History::from(vec![user("hi")]);
     let sink = |_: Delta<'_>| {};
     let logged: Arc<Mutex<Vec<String>>> = Arc::default();
+    // A second, unused subscriber keeps `tracing` from caching one thread's interests for all.
+    let _another = tracing::Dispatch::new(Log(Arc::default()));
     let _log = tracing::subscriber::set_default(Log(logged.clone()));
     let next = |status, id: Option<&str>, body: &str| {
         let reply = heard.lock().unwrap().pop();

@@ -3,10 +3,13 @@
 use agents_needs::Need;
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeMap,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
+    sync::{Condvar, Mutex},
+    thread,
     time::Duration,
 };
 
@@ -16,12 +19,46 @@ const CHROMIUM: &str = "/usr/bin/chromium";
 /// Name by which the protocol refers to elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// Number of tests that have browsers at a time: with more, pages time out on two cores.
+const TESTS: usize = 2;
+
+/// Number of browsers of each test that has some.
+static BUSY: Mutex<BTreeMap<Option<String>, usize>> = Mutex::new(BTreeMap::new());
+static FREE: Condvar = Condvar::new();
+
+/// One browser of a test, for which others wait.
+struct Turn(Option<String>);
+
+impl Turn {
+    fn wait() -> Turn {
+        let test = thread::current().name().map(str::to_owned);
+        let must_wait =
+            |busy: &mut BTreeMap<_, _>| busy.len() >= TESTS && !busy.contains_key(&test);
+        let busy = BUSY.lock().unwrap();
+        let mut busy = FREE.wait_while(busy, must_wait).unwrap();
+        *busy.entry(test.clone()).or_default() += 1;
+        Turn(test)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut busy = BUSY.lock().unwrap();
+        if let Some(count) = busy.get_mut(&self.0) {
+            *count -= 1;
+        }
+        busy.retain(|_, count| *count > 0);
+        FREE.notify_all();
+    }
+}
+
 pub(crate) struct Browser {
     driver: Child,
     /// Output of the driver, which ends if nobody reads on.
     _output: BufReader<ChildStdout>,
     port: u16,
     session: String,
+    _turn: Turn,
 }
 
 impl Drop for Browser {
@@ -42,6 +79,7 @@ impl Browser {
             Need::Chromium.missing(format!("there is no {missing}"));
             return None;
         }
+        let turn = Turn::wait();
         let mut driver = Command::new(DRIVER)
             .arg("--port=0")
             .stdout(Stdio::piped())
@@ -65,6 +103,7 @@ impl Browser {
             _output: output,
             port,
             session: String::new(),
+            _turn: turn,
         };
         let size = format!("--window-size={width},{height}");
         let preferences = match with_scripts {
