@@ -31,7 +31,7 @@
 //! let ada = Principal::new("ada", "acme");
 //! let run = payer.run("Pay the bills of October.").scope("acme").by(&ada).key("bills-2026-10").start().await?;
 //! let requests = loop {
-//!     match run.wait(Duration::from_secs(5)).await? {
+//!     match run.wait(Duration::from_millis(200)).await? {
 //!         Progress::Waiting(requests) => break requests,
 //!         Progress::Running => continue,
 //!         other => panic!("{other:?}"),

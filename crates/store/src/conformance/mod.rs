@@ -2,7 +2,7 @@
 //!
 //! Each [`Case`] gets an empty store, and panics if the store does not keep its promise. Call [`check`] in a test:
 //!
-//! ```
+//! ```no_run
 //! use agents_store::{SqliteStore, conformance};
 //! use std::sync::Arc;
 //!
