@@ -258,8 +258,10 @@ fn a_journal_gives_the_same_outcome_goes_on_anywhere_and_is_refused_where_it_is_
         println!("{count:>9} {kind}");
     }
     result.unwrap();
-    assert!(compared > 0, "no resumed run is compared");
     assert_eq!(counts.unlisted(), [""; 0], "these are not in the list");
+    if cases() >= CASES {
+        assert!(compared > 0, "no resumed run is compared");
+    }
     if cases() >= ALL {
         assert_eq!(counts.seldom(EACH), [""; 0], "these are seldom");
         assert!(compared * 3 > runs, "too few resumed runs are compared");
