@@ -1,6 +1,6 @@
 //! The function `in_doubt` of a tool, which inquires about an interrupted execution, in both spellings.
 
-use crate::{observation::recovery_steps::Lines, observation::spans::watched_by};
+use crate::observation::recovery_steps::Lines;
 use agents::{
     in_doubt,
     journal::MemoryJournal,
@@ -9,6 +9,7 @@ use agents::{
     testing::{Script, ScriptedModel},
     tool,
 };
+use agents_needs::watched_by;
 use std::{
     fmt,
     sync::{Arc, Mutex},

@@ -1,9 +1,6 @@
 //! Steps of recovery appear on the receipt, in events and in `tracing`.
 
-use crate::{
-    observation::spans::watched_by,
-    world::{Buffer, scripted_agent},
-};
+use crate::world::{Buffer, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Error, ErrorKind, console,
     model::{ModelError, ModelErrorKind},
@@ -15,6 +12,7 @@ use agents::{
     testing::{Script, ScriptedModel},
     timeline,
 };
+use agents_needs::watched_by;
 use std::{
     fmt::{self, Write},
     sync::{

@@ -5,10 +5,11 @@ use agents::{
     Agent,
     testing::{Script, ScriptedModel},
 };
+use agents_needs::watched_by;
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, LazyLock, Mutex},
+    sync::{Arc, Mutex},
 };
 use tracing::{
     Event, Id, Metadata, Subscriber,
@@ -56,17 +57,6 @@ impl Subscriber for Spans {
     fn event(&self, _: &Event<'_>) {}
     fn enter(&self, _: &Id) {}
     fn exit(&self, _: &Id) {}
-}
-
-/// Sets a subscriber for this thread while the guard lives. A second, unused subscriber keeps `tracing` from caching
-/// one thread's interests for all.
-pub(crate) fn watched_by(
-    subscriber: impl Subscriber + Send + Sync,
-) -> tracing::subscriber::DefaultGuard {
-    static ANOTHER: LazyLock<tracing::Dispatch> =
-        LazyLock::new(|| tracing::Dispatch::new(Spans::default()));
-    LazyLock::force(&ANOTHER);
-    tracing::subscriber::set_default(subscriber)
 }
 
 async fn spans(record_content: bool) -> Vec<(&'static str, Fields)> {

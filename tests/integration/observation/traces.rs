@@ -25,7 +25,7 @@ pub(crate) async fn traced<T>(run: impl Future<Output = T>) -> (T, Vec<SpanData>
         .with_simple_exporter(exporter.clone())
         .build();
     let subscriber = Registry::default().with(otel::layer(provider.tracer("tests")));
-    let guard = crate::observation::spans::watched_by(subscriber);
+    let guard = agents_needs::watched_by(subscriber);
     let done = run.await;
     drop(guard);
     (done, exporter.get_finished_spans().unwrap())
@@ -257,7 +257,7 @@ async fn without_a_tracer_the_run_s_own_id_is_the_trace_s() {
 #[tokio::test]
 async fn o8_every_call_is_one_line_and_its_fields_agree_with_the_receipt() {
     let lines = crate::observation::spans::All::default();
-    let guard = crate::observation::spans::watched_by(lines.clone());
+    let guard = agents_needs::watched_by(lines.clone());
     let script = [Script::calls([
         ("add", r#"{"left":1,"right":2}"#),
         ("read_file", r#"{"path":"missing"}"#),

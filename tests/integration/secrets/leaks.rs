@@ -181,7 +181,7 @@ async fn everything(journal: &MemoryJournal) -> String {
     let live = timeline::live_to(kept.clone(), true);
     let all = All::default();
     let outcome = {
-        let _guard = crate::observation::spans::watched_by(all.clone());
+        let _guard = agents_needs::watched_by(all.clone());
         let (model, _) = ScriptedModel::new(script());
         agent(&bank)
             .run(format!("Do it with {SECRET}"))

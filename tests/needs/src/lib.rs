@@ -12,7 +12,11 @@ use std::{
     env,
     fmt::Display,
     io::{self, Write},
-    sync::{Mutex, PoisonError},
+    sync::{LazyLock, Mutex, PoisonError},
+};
+use tracing::{
+    Dispatch, Subscriber,
+    subscriber::{DefaultGuard, NoSubscriber},
 };
 
 /// Variable with the names of the needs whose tests may not be skipped, with commas between them.
@@ -26,6 +30,14 @@ pub fn cases(all: u32) -> u32 {
         Ok(number) => number.parse().expect("AGENTS_CASES is a number, or `all`"),
         Err(_) => all.div_ceil(10),
     }
+}
+
+/// Sets a subscriber for this thread while the guard lives. A second, unused subscriber keeps `tracing` from caching
+/// one thread's interests for all.
+pub fn watched_by(subscriber: impl Subscriber + Send + Sync) -> DefaultGuard {
+    static ANOTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
+    LazyLock::force(&ANOTHER);
+    tracing::subscriber::set_default(subscriber)
 }
 
 /// Server or program that tests need, and that a machine may lack.

@@ -1,7 +1,8 @@
 //! The sixteen scenarios of Failover Bench, against a provider of our own that fails in the same ways. Each test makes the
 //! checks of its scenario, and that the whole answer came.
 //!
-//! The times of the faults are those that are published. Two scenarios take half a minute and more.
+//! The times of the faults are those that are published. Two scenarios take half a minute and more: `scripts/test-all` has
+//! them.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]

@@ -94,9 +94,7 @@ async fn l12_the_rows_of_usage_and_the_spans_of_an_exporter_agree() {
         .with_simple_exporter(exporter.clone())
         .build();
     let subscriber = Registry::default().with(otel::layer(provider.tracer("tests")));
-    // A second, unused subscriber keeps `tracing` from caching one thread's interests for all.
-    let _another = tracing::Dispatch::new(Registry::default());
-    let guard = tracing::subscriber::set_default(subscriber);
+    let guard = agents_needs::watched_by(subscriber);
 
     let of_reply = scoring().max_output_tokens(100).daily_cap(usd(1_000));
     let version = activate(&control, of_reply.clone()).await;

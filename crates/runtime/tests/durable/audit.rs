@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 use tracing::{
-    Dispatch, Event, Id, Level, Metadata, Subscriber,
+    Event, Id, Level, Metadata, Subscriber,
     field::Field,
     span::{Attributes, Record},
 };
@@ -271,10 +271,8 @@ impl Subscriber for Errors {
 /// The book says so: see "In production".
 #[tokio::test]
 async fn a_worker_with_another_keyring_takes_no_run_and_logs_an_error() {
-    // A second, unused subscriber keeps `tracing` from caching one thread's interests for all.
-    let _another = Dispatch::new(Errors::default());
     let errors = Errors::default();
-    let _watched = tracing::subscriber::set_default(errors.clone());
+    let _watched = agents_needs::watched_by(errors.clone());
     let files = Files::new("log");
     let store = SqliteStore::open(files.db()).await.unwrap();
     let office = office_on(store, [Script::text("Done.")]);

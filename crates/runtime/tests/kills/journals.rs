@@ -163,7 +163,7 @@ fn kill(test: &str, example: &str, how: &[&str], enough: impl Fn(&Found) -> bool
 
 /// Returns `true` if enough kills have hit a payment, before and after its effect.
 fn enough(found: &Found) -> bool {
-    let (wanted, side) = (wanted(4), wanted(4) / 10);
+    let (wanted, side) = (wanted(4), wanted(4).div_ceil(10));
     found.hits() >= wanted && found.before_effect >= side && found.after_effect >= side
 }
 

@@ -63,9 +63,7 @@ async fn k4_a_breach_is_in_the_receipt_and_in_the_trace() {
     ]);
     let boxes = Boxes::default();
     let subscriber = tracing_subscriber::registry().with(boxes.clone());
-    // A second, unused subscriber keeps `tracing` from caching one thread's interests for all.
-    let _another = tracing::Dispatch::new(tracing_subscriber::registry());
-    let _in_test = tracing::subscriber::set_default(subscriber);
+    let _in_test = agents_needs::watched_by(subscriber);
     let agent = AgentBuilder::<String, String>::new("analyst")
         .tool(python)
         .build();

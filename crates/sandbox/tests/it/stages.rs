@@ -115,9 +115,7 @@ async fn e1_the_stages_of_a_call_are_in_order_and_the_box_is_one_of_them() {
     }
     let stages = Stages::default();
     let subscriber = tracing_subscriber::registry().with(Spans(stages.clone()));
-    // A second, unused subscriber keeps `tracing` from caching one thread's interests for all.
-    let _another = tracing::Dispatch::new(tracing_subscriber::registry());
-    let _in_test = tracing::subscriber::set_default(subscriber);
+    let _in_test = agents_needs::watched_by(subscriber);
     let tool = signed(PythonTool::new(Effects::None, Sandbox::new()).unwrap());
     let agent = AgentBuilder::<String, String>::new("signer")
         .tool(tool)

@@ -26,7 +26,7 @@ const TESTS: usize = 2;
 static BUSY: Mutex<BTreeMap<Option<String>, usize>> = Mutex::new(BTreeMap::new());
 static FREE: Condvar = Condvar::new();
 
-/// One browser of a test, for which others wait.
+/// Place of a browser among those that are open. A test waits for its first one while enough other tests have some.
 struct Turn(Option<String>);
 
 impl Turn {
