@@ -37,6 +37,8 @@ impl Settings {
             self.writer = outer.writer.clone();
         }
         self.known_models.extend(outer.known_models.iter().cloned());
+        self.model_changes
+            .extend(outer.model_changes.iter().cloned());
         let overriding = self.override_model.take();
         self.override_model = overriding.or_else(|| outer.override_model.clone());
         for (name, secret) in &outer.secrets {

@@ -4,7 +4,7 @@ use super::{Activity, Exchange, Executor, GivenJournal, Past, Stopwatch, Subscri
 use crate::{
     Error, ErrorKind,
     journal::{Projection, Replay, RunKey},
-    model::{Model, PurposeKey, Purposes},
+    model::{Model, PurposeKey, Purposes, name_of},
     run::{
         Approver, Budget, Clock, Findings, Steering, SystemClock, ToolCallMetadata, ToolEnvelope,
     },
@@ -17,6 +17,9 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
+/// Rule of whether an agent of a stored run may go on with another model: it gets the names of the model before and of the
+/// model now.
+pub(crate) type ModelChange = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
 pub(crate) type ReceiptHook = Arc<dyn Fn(&ToolEnvelope, &ToolCallMetadata) + Send + Sync>;
 
 /// Settings that the user gave to a run before it began.
@@ -49,6 +52,8 @@ pub(crate) struct Settings {
     pub(crate) has_own_clock: bool,
     /// Model that is asked instead of every other.
     pub(crate) override_model: Option<Arc<dyn Model>>,
+    /// Rules that allow a stored run to go on with another model.
+    pub(crate) model_changes: Vec<ModelChange>,
     /// Recorded run that is replayed; shared with the runs within this one.
     pub(crate) replay: Option<Arc<Replay>>,
     /// Journal that was given to this run itself. A nested run without one uses the outer run's writer.
@@ -114,7 +119,16 @@ impl Settings {
 
     /// Returns the model with this name, if the run was told of one.
     pub(crate) fn known_model(&self, name: &str) -> Option<&Arc<dyn Model>> {
-        self.known_models.iter().find(|model| model.id() == name)
+        let mut known = self.known_models.iter();
+        known.find(|model| name_of(model.id()) == name_of(name))
+    }
+
+    /// Returns `true` if an agent that was driven by the model `before` may go on with the model `now`.
+    pub(crate) fn may_change(&self, before: &str, now: &str) -> bool {
+        let (before, now) = (name_of(before), name_of(now));
+        before == now
+            || self.override_model.is_some()
+            || self.model_changes.iter().any(|may| may(before, now))
     }
 
     /// Has the masker hide the secrets that were given to the run itself, at the start of the run.
@@ -175,6 +189,7 @@ impl Default for Settings {
             clock: Arc::new(SystemClock),
             has_own_clock: false,
             override_model: None,
+            model_changes: Vec::new(),
             replay: None,
             journal: None,
             writer: None,

@@ -6,7 +6,7 @@ use crate::{
     context::{Ending, Node, Root, RunContext},
     escalation::{Escalation, EscalationReceipt, Inbox, RefusedResolution, Reply, Settlement},
     journal::{Fact, Frame, Raiser},
-    model::Model,
+    model::{Model, name_of},
     run::Stop,
     shared::Shared,
 };
@@ -118,7 +118,7 @@ pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
         return Ok(());
     }
     match ask_above(cx, given.escalation, None, true).await.model {
-        Some(model) if model.id() == given.model => {
+        Some(model) if name_of(model.id()) == name_of(&given.model) => {
             cx.node.give(model);
             Ok(())
         }

@@ -91,6 +91,10 @@ pub(crate) async fn drive<O>(
     if cx.node.frame(|frame| frame.given.is_some()) {
         Box::pin(given(cx)).await?;
     }
+    // What a stored run lacks to go on is known before its next call is carried out.
+    if cx.node.frame(|frame| frame.model.is_some()) {
+        Box::pin(model::driving(definition, cx)).await?;
+    }
     let span = spans::agent(definition, cx, answer.schema());
     // Declared before the work, so that all work within it is closed first.
     let leaving = Leaving::driven(cx, definition);

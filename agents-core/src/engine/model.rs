@@ -64,21 +64,7 @@ async fn asked(
     must_fit: bool,
     may_shorten: bool,
 ) -> Result<Asked, Error> {
-    let settings = &cx.root.settings;
-    let own = cx
-        .node
-        .given()
-        .or_else(|| definition.own_model(settings))
-        .or_else(|| cx.model().cloned());
-    let model = cx.root.settings.model_for(own);
-    let model = &model.ok_or_else(|| Error::new(ErrorKind::Build, definition.undriven()))?;
-    if let Some(name) = settings.refused(&**model) {
-        return Err(Error::new(ErrorKind::Build, wording::not_admitted(name))
-            .context(wording::of_agent(&definition.name)));
-    }
-    if let Some(reason) = another(definition, cx, &**model) {
-        match cx.put_down(reason).await {}
-    }
+    let model = &driving(definition, cx).await?;
     // A model that must follow a schema cannot call, so the two are never asked for together.
     let format = schema.filter(|_| must_fit || definition.tools.offered().next().is_none());
     let offered = match format {
@@ -91,13 +77,6 @@ async fn asked(
             definition, cx, &**model, turn, size,
         ))
         .await?;
-    }
-    let prices = &cx.root.settings.executor.prices;
-    if cx.node.has_cost_bound()
-        && !model.knows_cost()
-        && prices.of(model.id(), &Usage::default()).is_none()
-    {
-        return Err(no_price(definition, model.id()));
     }
     if let Some(passed) = cx.node.overspent().or_else(|| cx.node.one_more_step()) {
         match cx.exceed(passed).await {}
@@ -146,6 +125,7 @@ async fn asked(
     // A client of one's own may report no usage; the request was made all the same.
     reply.usage.requests = reply.usage.requests.max(1);
     let by = reply.model.as_deref().unwrap_or(model.id());
+    let prices = &cx.root.settings.executor.prices;
     let cost = reply
         .cost_nanos
         .map(Cost::of_nanos)
@@ -164,14 +144,42 @@ async fn asked(
     Ok(Asked::Replied)
 }
 
-/// Returns the reason why the agent may not use this model: its conversation was with another model, and nobody asked
-/// for the change. Returns `None` if the agent may use the model.
-fn another(definition: &AgentDefinition<'_>, cx: &RunContext, model: &dyn Model) -> Option<String> {
-    let (name, id) = (&definition.name, model.id());
-    let before = cx.node.frame(|frame| frame.model.clone())?;
-    let is_meant =
-        *before == *id || cx.root.settings.override_model.is_some() || cx.node.given().is_some();
-    (!is_meant).then(|| wording::another_model(name, &before, id))
+/// Returns the model that drives the agent. An agent of a stored run that was driven by another model is put down, unless
+/// somebody allowed the change. So is a run that was stored, before it carries out a call: see [`drive`](super::drive).
+///
+/// # Errors
+/// When there is no model, it is not admitted, or it has no price and the cost is bounded.
+pub(super) async fn driving(
+    definition: &AgentDefinition<'_>,
+    cx: &RunContext,
+) -> Result<Arc<dyn Model>, Error> {
+    let settings = &cx.root.settings;
+    let own = cx
+        .node
+        .given()
+        .or_else(|| definition.own_model(settings))
+        .or_else(|| cx.model().cloned());
+    let model = settings.model_for(own);
+    let model = model.ok_or_else(|| Error::new(ErrorKind::Build, definition.undriven()))?;
+    if let Some(name) = settings.refused(&*model) {
+        return Err(Error::new(ErrorKind::Build, wording::not_admitted(name))
+            .context(wording::of_agent(&definition.name)));
+    }
+    if let Some(before) = cx.node.frame(|frame| frame.model.clone())
+        && cx.node.given().is_none()
+        && !settings.may_change(&before, model.id())
+    {
+        let reason = wording::another_model(&definition.name, &before, model.id());
+        match cx.put_down(reason).await {}
+    }
+    let prices = &settings.executor.prices;
+    if cx.node.has_cost_bound()
+        && !model.knows_cost()
+        && prices.of(model.id(), &Usage::default()).is_none()
+    {
+        return Err(no_price(definition, model.id()));
+    }
+    Ok(model)
 }
 
 async fn send(

@@ -186,7 +186,7 @@ pub(super) fn not_admitted(model: &str) -> String {
 
 pub(super) fn another_model(agent: &str, before: &str, now: &str) -> String {
     format!(
-        "agent `{agent}` of the stored run used the model `{before}`, and now has `{now}`; give it `{before}` again, or allow the change with `.override_model(..)`"
+        "agent `{agent}` of the stored run used the model `{before}`, and now has `{now}`; give it `{before}` again, or allow the change with `.allow_model_change(..)`"
     )
 }
 

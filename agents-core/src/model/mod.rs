@@ -101,7 +101,8 @@ use std::sync::Arc;
     note = "in a test, `ScriptedModel::new(..)` gives a model and what sees its requests: `let (model, handle) = ..`"
 )]
 pub trait Model: Send + Sync + 'static {
-    /// Returns a stable name for logs, receipts and recordings, such as `ollama/qwen3:4b`.
+    /// Returns a stable name for logs, receipts and recordings, such as `ollama/qwen3:4b`. A model with fallbacks has their
+    /// names behind its own, each after a `|`. A stored run goes on if the first name is still the same.
     fn id(&self) -> &str;
 
     /// Returns the provider's name as in the OpenTelemetry GenAI conventions, such as `ollama`; by default, the part of
@@ -169,4 +170,9 @@ impl<M: Model + ?Sized> Model for Arc<M> {
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         (**self).chat(request).await
     }
+}
+
+/// Returns the name of a model without those of its fallbacks.
+pub(crate) fn name_of(id: &str) -> &str {
+    id.split('|').next().unwrap_or_default()
 }

@@ -89,6 +89,9 @@ pub(crate) enum Command {
     Release {
         /// Id of the run
         run: String,
+        /// Let its agents go on with this model, if they have another one than before
+        #[arg(long)]
+        model: Option<String>,
     },
     /// List the executions of a run, with their ids
     Executions {

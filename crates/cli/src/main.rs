@@ -57,7 +57,9 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Settle(asked) => commands::doubts::settle(&session, asked, &mut out).await,
         Command::Say { run, text } => commands::steer::say(&session, run, text, &mut out).await,
         Command::Pause { run } => commands::steer::pause(&session, run, &mut out).await,
-        Command::Release { run } => commands::steer::release(&session, run, &mut out).await,
+        Command::Release { run, model } => {
+            commands::steer::release(&session, run, model.as_deref(), &mut out).await
+        }
         Command::Executions { run } => commands::undo::executions(&session, run, &mut out).await,
         Command::Undo { execution } => commands::undo::undo(&session, execution, &mut out).await,
         Command::Audit(asked) => commands::audit::audit(&session, asked, &mut out).await,

@@ -347,3 +347,23 @@ fn an_empty_list_among_several_adds_no_item() {
     let reading = read(r#"{"a": false}, {"b": []}"#, &schema).unwrap();
     assert_eq!(reading.json, "[false]");
 }
+
+#[test]
+fn an_integer_has_the_range_of_its_format() {
+    for (format, within, beyond) in [
+        ("uint8", ["0", "255"], ["-1", "256"]),
+        ("int16", ["-32768", "32767"], ["-32769", "32768"]),
+        ("uint32", ["0", "4294967295"], ["-1", "4294967296"]),
+        ("int64", ["-9223372036854775808", "0"], ["-1e19", "1e19"]),
+    ] {
+        let schema = json!({"type": "integer", "format": format});
+        for number in within {
+            assert!(fits(number, &schema).is_ok(), "{format}: {number}");
+        }
+        for number in beyond {
+            assert!(fits(number, &schema).is_err(), "{format}: {number}");
+        }
+    }
+    let length = json!({"type": "integer", "format": "int"});
+    assert!(fits("1000", &length).is_ok(), "no format of a known range");
+}

@@ -6,6 +6,7 @@ use crate::{
     error::RuntimeErrorKind,
     proofs::{answer_of, detail_of, edited_of, proof_of_decision},
     run_key::RunKey,
+    trail::CheckedTrail,
 };
 use agents_core::{
     Json,
@@ -127,6 +128,8 @@ pub struct RequestDetail {
 struct OfRun {
     /// Key of the run, or the reason why the key cannot be unwrapped.
     key: Result<RunKey, RuntimeError>,
+    /// Requests of the run as the audit trail tells of them, or the error that names the row that was altered.
+    genuine: Result<Vec<agents_store::Approval>, RuntimeError>,
     /// Error for a reader of the list who wrote to the agent of the run, and so may not decide about calls of the run;
     /// `None` for any other reader, and for the operator.
     wrote: Option<RuntimeError>,
@@ -327,7 +330,7 @@ impl Approvals {
     /// Adds to a request what a principal may see of it and do about it. Each run is read only once.
     async fn readable(
         &self,
-        stored: agents_store::Approval,
+        mut stored: agents_store::Approval,
         by: &Principal,
         runs: &mut BTreeMap<String, OfRun>,
     ) -> Result<Readable, RuntimeError> {
@@ -339,16 +342,38 @@ impl Approvals {
             if !runs.contains_key(&stored.run) {
                 let run = self.client.known(&stored.run).await?;
                 let key = key_of(&run, &*self.client.keys()?);
-                let wrote = self.wrote(&run, by).await?;
-                runs.insert(stored.run.clone(), OfRun { key, wrote });
+                let of_run = OfRun {
+                    key,
+                    genuine: self.genuine(&run).await,
+                    wrote: self.wrote(&run, by).await?,
+                };
+                runs.insert(stored.run.clone(), of_run);
             }
-            let OfRun { key, wrote } = &runs[&stored.run];
+            let OfRun {
+                key,
+                genuine,
+                wrote,
+            } = &runs[&stored.run];
+            let altered = match genuine {
+                Ok(rows) => {
+                    stored = rows
+                        .iter()
+                        .find(|row| row.id == stored.id)
+                        .cloned()
+                        .unwrap_or(stored);
+                    None
+                }
+                Err(error) => is_open.then(|| error.clone()),
+            };
             refusal = refusal.or_else(|| wrote.clone().filter(|_| !is_question(&stored)));
-            detail = is_seen.then(|| match key {
-                Ok(key) => exact(key, &stored),
-                Err(error) => Err(error.clone()),
+            refusal = altered.clone().or(refusal);
+            detail = is_seen.then(|| match (key, altered) {
+                (Err(error), _) => Err(error.clone()),
+                (_, Some(altered)) => Err(altered),
+                (Ok(key), None) => exact(key, &stored),
             });
         }
+        let is_open = stored.status == ApprovalStatus::Pending;
         Ok(Readable {
             refusal: refusal.filter(|_| is_open),
             request: stored.into(),
@@ -356,7 +381,8 @@ impl Approvals {
         })
     }
 
-    /// Decides about a request. The first decision counts.
+    /// Decides about a request. The first decision counts. The same decision by the same principal once more, as a second
+    /// click sends it, returns the request as the first one has left it.
     ///
     /// A request that asks a [question](ApprovalRequest::question) is not approved, but answered with an
     /// [`Approval::Answer`], which has to fit the form of the question; it may also be denied or
@@ -445,9 +471,14 @@ impl Approvals {
         by: &Principal,
     ) -> Result<Request, RuntimeError> {
         let stored = self.visible(id, by).await?;
+        let run = self.client.known(&stored.run).await?;
+        // Who may decide about what is said by columns, so they have to be those that were asked.
+        let genuine = self.genuine(&run).await?;
+        let stored = genuine.into_iter().find(|row| row.id == stored.id);
+        let stored = stored.ok_or_else(|| crate::wording::no_request(id))?;
         self.may_decide(&stored, by)?;
         let asks = is_question(&stored);
-        let answer = match approval {
+        let answer = match approval.clone() {
             Approval::Approve | Approval::ApproveWith { .. } if asks => {
                 return Err(crate::wording::needs_an_answer(&stored.id));
             }
@@ -478,7 +509,6 @@ impl Approvals {
                 return Err(crate::wording::expires_by_itself());
             }
         };
-        let run = self.client.known(&stored.run).await?;
         if let Some(refusal) = self.wrote(&run, by).await?
             && !asks
         {
@@ -493,7 +523,26 @@ impl Approvals {
             by: by.id().to_owned(),
             answer,
         };
-        Ok(self.client.store().await?.decide(&decision).await?.into())
+        let error = match self.client.store().await?.decide(&decision).await {
+            Ok(decided) => return Ok(decided.into()),
+            Err(error) => error,
+        };
+        let decided = self.visible(id, by).await?;
+        match error.kind() == agents_store::ErrorKind::Settled
+            && decided.decided_by.as_deref() == Some(by.id())
+            && is_decided_so(&key, &decided, &approval)?
+        {
+            true => Ok(decided.into()),
+            false => Err(error.into()),
+        }
+    }
+
+    /// Returns the requests of a run, whose rows are as its audit trail says; otherwise there is an error.
+    async fn genuine(&self, run: &Run) -> Result<Vec<agents_store::Approval>, RuntimeError> {
+        let store = self.client.store().await?;
+        let mut trail = CheckedTrail::new(self.client.audit_key()?, run);
+        trail.read(&**store).await?;
+        trail.requests(&**store).await
     }
 
     async fn visible(
@@ -613,6 +662,33 @@ pub(crate) fn edited_args(
     let edited = stored.edited.as_ref().filter(|_| !is_question(stored));
     let edited = edited.map(|edited| opened(key, &edited_of(&stored.request), edited));
     edited.transpose()
+}
+
+/// Returns `true` if a request was decided as this approval says.
+fn is_decided_so(
+    key: &RunKey,
+    stored: &agents_store::Approval,
+    approval: &Approval,
+) -> Result<bool, RuntimeError> {
+    let note = stored.note.as_deref().unwrap_or_default();
+    let is_approved = matches!(
+        stored.status,
+        ApprovalStatus::Approved | ApprovalStatus::Consumed
+    );
+    Ok(match (approval, &stored.edited) {
+        (Approval::Approve, None) => is_approved,
+        (Approval::ApproveWith { args }, Some(_)) => {
+            is_approved && edited_args(key, stored)?.as_ref() == Some(args)
+        }
+        (Approval::Answer { answer }, Some(given)) => {
+            is_approved && opened::<Json>(key, &answer_of(&stored.request), given)? == *answer
+        }
+        (Approval::Deny { reason }, _) => stored.status == ApprovalStatus::Denied && note == reason,
+        (Approval::Revise { note: asked }, _) => {
+            stored.status == ApprovalStatus::RevisionRequested && note == asked
+        }
+        _ => false,
+    })
 }
 
 /// Returns `true` for the request of a call that asks a question.

@@ -59,7 +59,8 @@ pub struct AuditRecord {
     /// `None` if there is no such name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// Subject of the event: the id of a request, an execution or a letter, the mode that was set, the cluster and its
+    /// Subject of the event: the id of a request, an execution or a letter, the mode that was set, the model with which a
+    /// released run may go on, the cluster and its
     /// status, the end of the run, or the action that was refused; `None` if the event has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
@@ -270,7 +271,9 @@ impl Audit {
     async fn check(&self, heads: Option<&[Head]>) -> Result<Verdict, RuntimeError> {
         let key = self.client.audit_key()?;
         let store = self.client.store().await?;
-        Verify::new(store, key, heads).run().await
+        Verify::new(store, self.client.keys()?, key, heads)
+            .run()
+            .await
     }
 }
 

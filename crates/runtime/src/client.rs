@@ -222,8 +222,32 @@ impl Client {
     /// # Errors
     /// When there is no such run for this principal, the [roles](Roles) forbid it, or the store fails.
     pub async fn release(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
+        self.released(run, None, by).await
+    }
+
+    /// Releases a run that is held because an agent has another model than the one that has driven it. From then on, all
+    /// agents of the run may go on with this model, which is named as in the reason for which the run is held. A change to
+    /// yet another model holds the run again.
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, the [roles](Roles) forbid it, or the store fails.
+    pub async fn release_with_model(
+        &self,
+        run: &str,
+        model: &str,
+        by: &Principal,
+    ) -> Result<(), RuntimeError> {
+        self.released(run, Some(model), by).await
+    }
+
+    async fn released(
+        &self,
+        run: &str,
+        model: Option<&str>,
+        by: &Principal,
+    ) -> Result<(), RuntimeError> {
         self.steered(Action::Release, run, by).await?;
-        self.store().await?.unhold(run, by.id()).await?;
+        self.store().await?.unhold(run, by.id(), model).await?;
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! Conversations as a store has them: read from any process, kept up to date by workers.
 
 use crate::{
-    Action, Client, Principal, RuntimeError, RuntimeErrorKind,
-    data::{RunData, key_of, opened, sealed},
+    Action, Client, Principal, RuntimeError,
+    data::{key_of, opened, sealed},
     run_key::RunKey,
 };
 use agents_core::{
@@ -151,14 +151,11 @@ impl ConversationRef {
     /// Returns `true` if the principal began the conversation, that is, started the first of its runs; `false` if there is
     /// no such conversation. This also holds after that run was erased, when a pseudonym is in place of the name.
     ///
-    /// A user of a tenant may have the same id as the [operator](Principal::operator), and is not taken for the
-    /// operator. After the first run was erased, nobody knows which of the two began the conversation: then the result
-    /// is `false` for both.
-    ///
     /// # Errors
     /// When the store fails, or the keys cannot be read.
     pub async fn was_begun_by(&self, by: &Principal) -> Result<bool, RuntimeError> {
-        if by.tenant().is_some_and(|own| own != self.tenant) {
+        let is_of_tenant = by.tenant().is_none_or(|own| own == self.tenant);
+        if !is_of_tenant || by.has_name_of_its_own().is_err() {
             return Ok(false);
         }
         let Some(first) = &self.first_run().await? else {
@@ -167,18 +164,7 @@ impl ConversationRef {
         let Some(name) = &first.started_by else {
             return Ok(false);
         };
-        if !self.client.names_of(by, &self.tenant)?.contains(name) {
-            return Ok(false);
-        }
-        if by.id() != Principal::operator().id() {
-            return Ok(true);
-        }
-        let key = match key_of(first, &*self.client.keys()?) {
-            Err(error) if error.kind() == RuntimeErrorKind::Sealed => return Ok(false),
-            key => key?,
-        };
-        let starter = RunData::of(first, &key)?.by;
-        Ok(starter.is_some_and(|one| one.is_operator() == by.is_operator()))
+        Ok(self.client.names_of(by, &self.tenant)?.contains(name))
     }
 
     /// Erases the contents of the conversation and of all of its runs, as [`Client::erase`] does for one run. Returns the

@@ -94,6 +94,9 @@ impl RunData {
         agent: String,
         keyring: &dyn Keyring,
     ) -> Result<NewRun, RuntimeError> {
+        if let Some(by) = &self.by {
+            by.has_name_of_its_own()?;
+        }
         let id = Uuid::now_v7().to_string();
         let tenant = self.scope.tenant_id().to_owned();
         let (key, data_key) = RunKey::create(keyring, &tenant, &id)?;

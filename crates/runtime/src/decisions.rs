@@ -5,18 +5,19 @@ use crate::{
     approvals::is_question,
     data::opened,
     doubts::finding_of,
-    instructions::{instruction_of, instructions},
+    instructions::instruction_of,
     proofs::{answer_of, check_decision, edited_of},
     run_key::RunKey,
+    trail::{CheckedTrail, Recorded},
 };
 use agents_core::run::{Approval, ApprovalDecision, ApprovalRequest, Approver, Findings, Steering};
-use agents_store::{ApprovalFilter, ApprovalStatus, ExecutionFilter, Store, Timestamp};
+use agents_store::{ApprovalStatus, ExecutionFilter, Run, Store, Timestamp};
 use futures_util::future::BoxFuture;
 use std::{
     collections::BTreeMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicUsize, Ordering::SeqCst},
     },
 };
 use tokio::sync::Notify;
@@ -33,8 +34,8 @@ pub(crate) struct Decisions {
     pub(crate) findings: Findings,
     /// Instructions of people to the agent.
     pub(crate) steering: Steering,
-    /// Number of the last instruction that was read, among the events of the audit trail.
-    instructed: AtomicU64,
+    /// Audit trail of the run: no row counts that it does not tell of.
+    trail: tokio::sync::Mutex<CheckedTrail>,
     waiting: AtomicUsize,
 }
 
@@ -48,7 +49,12 @@ struct Known {
 }
 
 impl Decisions {
-    pub(crate) fn new(store: Arc<dyn Store>, run: String, key: RunKey) -> Arc<Self> {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        run: String,
+        key: RunKey,
+        trail: CheckedTrail,
+    ) -> Arc<Self> {
         Arc::new(Decisions {
             store,
             run,
@@ -57,7 +63,7 @@ impl Decisions {
             changed: Notify::new(),
             findings: Findings::new(),
             steering: Steering::new(),
-            instructed: AtomicU64::new(0),
+            trail: tokio::sync::Mutex::new(trail),
             waiting: AtomicUsize::new(0),
         })
     }
@@ -66,36 +72,43 @@ impl Decisions {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Checks the row of the run that this worker has claimed, and that its journal and its audit trail tell of the same.
+    pub(crate) async fn check_claim(
+        &self,
+        run: &Run,
+        recorded: &Recorded,
+    ) -> Result<(), RuntimeError> {
+        let mut trail = self.trail.lock().await;
+        trail.check_claim(&*self.store, run.clone(), recorded).await
+    }
+
     /// Reads the decisions about the run's requests from the store. `messages` is the number of messages for the run
-    /// before that.
+    /// before that. A decision or an instruction that the audit trail does not tell of is an error.
     pub(crate) async fn read(&self, messages: u64) -> Result<(), RuntimeError> {
-        let mut filter = ApprovalFilter {
-            run: Some(self.run.clone()),
-            ..ApprovalFilter::default()
-        };
         let mut known = Known {
             messages,
             ..Known::default()
         };
-        loop {
-            let page = self.store.approvals(&filter).await?;
-            let Some(last) = page.last() else { break };
-            filter.after = Some(last.id.clone());
-            for one in &page {
-                if one.status == ApprovalStatus::Pending {
-                    let first = known.first_expiry.get_or_insert(one.expires_at);
-                    *first = one.expires_at.min(*first);
-                }
-                if let Some(decided) = self.decided(one)? {
-                    known.decided.insert(one.request.clone(), decided);
-                }
+        let mut trail = self.trail.lock().await;
+        for one in trail.requests(&*self.store).await? {
+            if one.status == ApprovalStatus::Pending {
+                let first = known.first_expiry.get_or_insert(one.expires_at);
+                *first = one.expires_at.min(*first);
+            }
+            if let Some(decided) = self.decided(&one)? {
+                known.decided.insert(one.request, decided);
             }
         }
         // Without a message, nobody has said anything.
         if messages > 0 {
             self.read_findings().await?;
-            self.read_instructions().await?;
+            trail.read(&*self.store).await?;
         }
+        // The run itself knows which of them the agent was told before.
+        for event in trail.take_instructions() {
+            self.steering.say(instruction_of(&event, &self.key)?);
+        }
+        drop(trail);
         *self.known() = known;
         self.changed.notify_waiters();
         Ok(())
@@ -118,21 +131,6 @@ impl Decisions {
                     self.findings.add(call, finding);
                 }
             }
-        }
-    }
-
-    /// Reads the instructions that came since the last time. The run itself knows which of them the agent was told before.
-    async fn read_instructions(&self) -> Result<(), RuntimeError> {
-        loop {
-            let after = self.instructed.load(SeqCst);
-            let page = instructions(&*self.store, &self.run, after).await?;
-            let Some(last) = page.last() else {
-                return Ok(());
-            };
-            for event in &page {
-                self.steering.say(instruction_of(event, &self.key)?);
-            }
-            self.instructed.store(last.number, SeqCst);
         }
     }
 

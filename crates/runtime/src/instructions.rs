@@ -7,7 +7,7 @@ use crate::{
     run_key::RunKey,
 };
 use agents_core::run::Instruction;
-use agents_store::{AuditEvent, AuditFilter, AuditKind, Run, Store};
+use agents_store::{AuditEvent, AuditFilter, AuditKind, Run};
 
 /// Maximum length of an instruction, in bytes.
 const LONGEST: usize = 32 * 1024;
@@ -110,19 +110,6 @@ fn given_to(run: &str) -> AuditFilter {
         kind: Some(AuditKind::Instructed),
         ..AuditFilter::default()
     }
-}
-
-/// Returns the next events that give the agent of a run an instruction, after the event of this number.
-pub(crate) async fn instructions(
-    store: &dyn Store,
-    run: &str,
-    after: u64,
-) -> Result<Vec<AuditEvent>, RuntimeError> {
-    let filter = AuditFilter {
-        after,
-        ..given_to(run)
-    };
-    Ok(store.audit(&filter).await?)
 }
 
 /// Reads the instruction that an event stores.

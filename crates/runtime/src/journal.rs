@@ -15,6 +15,7 @@ use crate::{
     run_key::RunKey,
     summary::{masked, summary},
     texts::Texts,
+    trail::{CheckedTrail, Recorded},
 };
 use agents_core::{
     async_trait,
@@ -45,6 +46,8 @@ pub(crate) struct StoredJournal {
     /// Sender of streamed text; `None` if the run is not streamed.
     texts: Option<Arc<Texts>>,
     audit_key: AuditKey,
+    /// Audit trail of the platform, which tells of the modes.
+    platform: Arc<tokio::sync::Mutex<CheckedTrail>>,
     decisions: Arc<Decisions>,
     inner: Mutex<Inner>,
     /// Signal that executions of tools that write have ended, for whoever waits to give the run back.
@@ -61,6 +64,7 @@ pub(crate) struct ForRun {
     /// Time after which a request for approval expires if nobody has decided.
     pub(crate) expires_after: Duration,
     pub(crate) audit_key: AuditKey,
+    pub(crate) platform: Arc<tokio::sync::Mutex<CheckedTrail>>,
     pub(crate) decisions: Arc<Decisions>,
 }
 
@@ -93,7 +97,11 @@ struct Prepared {
 
 impl StoredJournal {
     /// Creates the journal of a run that this worker has claimed, with the entries that it has.
-    pub(crate) fn new(for_run: ForRun, entries: Vec<Entry>) -> Result<Self, RuntimeError> {
+    /// Returns it with what the entries record of requests and executions.
+    pub(crate) fn new(
+        for_run: ForRun,
+        entries: Vec<Entry>,
+    ) -> Result<(Self, Recorded), RuntimeError> {
         let ForRun {
             store,
             held,
@@ -101,6 +109,7 @@ impl StoredJournal {
             user,
             expires_after,
             audit_key,
+            platform,
             decisions,
         } = for_run;
         let journal = StoredJournal {
@@ -111,13 +120,15 @@ impl StoredJournal {
             expires_after,
             texts: None,
             audit_key,
+            platform,
             decisions,
             inner: Mutex::default(),
             rests: Notify::new(),
         };
-        let mut inner = Inner::default();
+        let (mut inner, mut recorded) = (Inner::default(), Recorded::default());
         for entry in &entries {
             let step = inner.follower.on(entry).map_err(RuntimeError::unreadable)?;
+            recorded.on(&journal.held.lease.run.id, entry, &step);
             inner.is_finished |= ends(entry);
             match step.step {
                 Some(CallStep::Began(began)) if only_reads(&began) => {
@@ -133,7 +144,7 @@ impl StoredJournal {
         }
         inner.entries = entries;
         *journal.inner() = inner;
-        Ok(journal)
+        Ok((journal, recorded))
     }
 
     /// Sets the sender whose streamed text is stored together with the entries that follow it.
@@ -296,7 +307,7 @@ impl StoredJournal {
             return Ok(());
         }
         let tenant = &self.held.lease.run.tenant;
-        let mode = ModeInEffect::of(&*self.store, &self.audit_key, tenant).await?;
+        let mode = ModeInEffect::of(&*self.store, &self.audit_key, &self.platform, tenant).await?;
         let Some(mode) = mode else { return Ok(()) };
         for (asked, request) in commit.asked.iter_mut().zip(requests) {
             if let Some(by) = mode.skips(request) {
@@ -414,7 +425,9 @@ impl StoredJournal {
         if error.kind() != agents_store::ErrorKind::NotApproved {
             return;
         }
-        if let Some(begin) = commit.began.iter().find(|begin| begin.needs.is_some()) {
+        let mut began = commit.began.iter();
+        let approved = began.clone().find(|begin| begin.needs.is_some());
+        if let Some(begin) = approved.or_else(|| began.next()) {
             let why = error.to_string();
             self.record_refusal(&begin.id, &begin.tool_name, &why).await;
         }

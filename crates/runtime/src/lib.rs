@@ -108,6 +108,7 @@ mod summary;
 mod texts;
 #[cfg(feature = "tools")]
 pub mod tools;
+mod trail;
 mod undo;
 mod verify;
 mod webhook;

@@ -68,6 +68,8 @@ pub struct WorkerMetrics {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) under_way: AtomicU64,
+    /// Number of runs under way beside which the worker takes no other one.
+    pub(crate) alone: AtomicU64,
     pub(crate) claimed: AtomicU64,
     pub(crate) ended: AtomicU64,
     pub(crate) held: AtomicU64,

@@ -1,6 +1,6 @@
 //! Modes: which calls run without a question, as operators have set.
 
-use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY};
+use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY, trail::CheckedTrail};
 use agents_core::{
     run::{ApprovalReason, ApprovalRequest, Timestamp},
     tool::Risk,
@@ -10,6 +10,7 @@ use agents_store::{
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use tokio::sync::Mutex;
 
 /// Mode in which people are asked about calls. Operators set it, and all workers go by it.
 ///
@@ -261,13 +262,15 @@ pub(crate) struct ModeInEffect {
 }
 
 impl ModeInEffect {
-    /// Returns the mode that is in effect for a tenant; `None` if none is set.
+    /// Returns the mode that is in effect for a tenant; `None` if none is set. A mode that is not the last one of which
+    /// the trail of the platform tells is an error.
     pub(crate) async fn of(
         store: &dyn Store,
         key: &AuditKey,
+        platform: &Mutex<CheckedTrail>,
         tenant: &str,
     ) -> Result<Option<Self>, RuntimeError> {
-        let set = store.platform().await?.modes;
+        let set = platform.lock().await.modes(store).await?;
         let own = |one: &&StoredMode| one.tenant.as_deref() == Some(tenant);
         let of_all = |one: &&StoredMode| one.tenant.is_none();
         let stored = set.iter().find(own).or_else(|| set.iter().find(of_all));

@@ -1,6 +1,10 @@
 //! Principals: whoever starts runs and decides about requests.
 
+use crate::{RuntimeError, approvals::BY_POLICY, wording};
 use serde::{Deserialize, Serialize};
+
+/// Id of the operator of the platform.
+const OPERATOR: &str = "operator";
 
 /// Error that says that a list is empty for this principal in any case, since it is about another tenant.
 #[derive(Debug, PartialEq)]
@@ -8,7 +12,9 @@ pub(crate) struct Empty;
 
 /// Person or program that starts runs and decides about requests.
 ///
-/// An application makes a principal of what its authentication says, and of nothing else.
+/// An application makes a principal of what its authentication says, and of nothing else. A principal of a tenant whose
+/// id is `operator`, or begins with `policy:`, starts no run and decides nothing: the audit trail would have a name that
+/// is another's.
 ///
 /// ```
 /// use agents_runtime::Principal;
@@ -39,7 +45,7 @@ impl Principal {
     /// about every request, also if the operator has started the run.
     pub fn operator() -> Self {
         Principal {
-            id: "operator".to_owned(),
+            id: OPERATOR.to_owned(),
             tenant: None,
             roles: Vec::new(),
         }
@@ -75,6 +81,17 @@ impl Principal {
             (Some(own), Some(asked)) if own != asked => Err(Empty),
             (Some(own), _) => Ok(Some(own.to_owned())),
             (None, asked) => Ok(asked.map(str::to_owned)),
+        }
+    }
+
+    /// Checks that the id is neither that of the operator nor that of a policy, unless the principal is the operator.
+    pub(crate) fn has_name_of_its_own(&self) -> Result<(), RuntimeError> {
+        let id = self.id.trim().to_lowercase();
+        match self.is_operator() {
+            true => Ok(()),
+            false if id == OPERATOR => Err(wording::named_like_the_operator(&self.id)),
+            false if id.starts_with(BY_POLICY) => Err(wording::named_like_a_policy(&self.id)),
+            false => Ok(()),
         }
     }
 

@@ -20,7 +20,7 @@ use agents_core::{
     tool::Scope,
 };
 use futures_util::future::BoxFuture;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// Agent of a runtime whose input and output types are hidden, so that a worker can hold agents of all types.
@@ -70,6 +70,8 @@ pub(crate) struct With {
     pub(crate) texts: Option<Arc<Texts>>,
     /// Secrets that the run is given in addition, by name.
     pub(crate) given: Given,
+    /// Models with which people have released the run.
+    pub(crate) models: BTreeSet<String>,
 }
 
 /// State of a run when a worker has gone on with it as far as possible.
@@ -265,6 +267,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         talk: _,
         texts,
         given,
+        models,
     } = with;
     let mut run = run
         .journal(journal)
@@ -282,7 +285,8 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
     for (name, secret) in given {
         run = run.secret(name, secret);
     }
-    let run = with_code(run, data, &settings);
+    let run =
+        with_code(run, data, &settings).allow_model_change(move |_, now| models.contains(now));
     // On the heap, so that the futures around it stay small.
     Ok(match Box::pin(run.until_waiting()).await? {
         Progress::Done(outcome) => Went::Done {
@@ -313,6 +317,9 @@ fn with_code<'a, A: Agent>(run: Run<'a, A>, data: RunData, settings: &Settings) 
     }
     for model in &settings.known_models {
         run = run.known_model(model.clone());
+    }
+    for rule in settings.model_changes.iter().cloned() {
+        run = run.allow_model_change(move |before, now| rule(before, now));
     }
     for policy in &settings.policies {
         run = run.policy(policy.clone());

@@ -1,6 +1,6 @@
 //! Roles: one table for decisions and for steering.
 
-use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY, wording};
+use crate::{Client, Principal, RuntimeError, wording};
 use agents_core::tool::Risk;
 use agents_store::{AuditKind, NewEvent, PLATFORM, Run};
 use std::{collections::BTreeMap, fmt};
@@ -185,11 +185,13 @@ impl Roles {
     /// ```
     ///
     /// # Errors
-    /// When the principal lacks the role, or the action is the operator's.
+    /// When the principal lacks the role, the action is the operator's, or the principal has the name of the operator or
+    /// of a policy.
     pub fn allow(&self, action: Action, by: &Principal) -> Result<(), RuntimeError> {
         if by.is_operator() {
             return Ok(());
         }
+        by.has_name_of_its_own()?;
         let role = self.actions.get(&action);
         match role.filter(|_| !action.is_of_the_platform()) {
             Some(role) if by.has_role(role) => Ok(()),
@@ -217,9 +219,6 @@ impl Roles {
             Action::Settle => wording::SETTLE,
             _ => wording::DECIDE,
         };
-        if id.starts_with(BY_POLICY) {
-            return Err(wording::named_like_a_policy(id));
-        }
         if started_by == Some(id) {
             return Err(wording::started_the_run(id, what));
         }
@@ -240,9 +239,7 @@ impl Roles {
         by: &Principal,
     ) -> Result<(), RuntimeError> {
         let id = by.id();
-        if !by.is_operator() && id.starts_with(BY_POLICY) {
-            return Err(wording::named_like_a_policy(id));
-        }
+        by.has_name_of_its_own()?;
         match started_by == Some(id) || user == Some(id) {
             true => Ok(()),
             false => self.allow(Action::Answer, by),

@@ -81,6 +81,19 @@ impl RunKey {
         Ok(RunKey::of(data, run))
     }
 
+    /// Returns `true` if the keyring has no longer the key of the tenant with which a data key was wrapped.
+    pub(crate) fn is_gone(
+        keyring: &dyn Keyring,
+        tenant: &str,
+        wrapped: &[u8],
+    ) -> Result<bool, RuntimeError> {
+        let Some((version, _)) = wrapped.split_first_chunk::<4>() else {
+            return Ok(false);
+        };
+        let key = keyring.version(tenant, u32::from_le_bytes(*version));
+        Ok(key.map_err(RuntimeError::sealed)?.is_none())
+    }
+
     /// Encrypts contents of the run. `what` says which contents they are; to decrypt them, the same `what` is needed.
     pub(crate) fn seal(&self, what: &str, contents: &[u8]) -> Result<Vec<u8>, RuntimeError> {
         sealed(&self.cipher, &self.run, what, contents)

@@ -6,12 +6,13 @@ use crate::{
     metrics::Counters,
     registered::{MadeFor, Registered},
     settings::Settings,
+    trail::CheckedTrail,
     webhook::Webhook,
 };
 use agents_core::{
     Agent, Model, agent::Shorten, model::Purposes, policy::Policy, secret::Secrets, tool::Scope,
 };
-use agents_store::Store;
+use agents_store::{AuditKey, Store};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
@@ -69,9 +70,16 @@ pub(crate) struct Shared {
     /// Signal that an agent was registered.
     pub(crate) registered: Notify,
     pub(crate) counters: Arc<Counters>,
+    platform: OnceLock<Arc<tokio::sync::Mutex<CheckedTrail>>>,
 }
 
 impl Shared {
+    /// Returns the audit trail of the platform, as far as this process has read it.
+    pub(crate) fn platform(&self, key: AuditKey) -> Arc<tokio::sync::Mutex<CheckedTrail>> {
+        let trail = || Arc::new(tokio::sync::Mutex::new(CheckedTrail::of_platform(key)));
+        self.platform.get_or_init(trail).clone()
+    }
+
     pub(crate) fn agent(&self, name: &str) -> Option<Arc<dyn Registered>> {
         let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         agents.get(name).cloned()
@@ -113,6 +121,7 @@ impl Runtime {
             model: None,
             purposes: None,
             known_models: Vec::new(),
+            model_changes: Vec::new(),
             policies: Vec::new(),
             secrets: None,
             worker: format!("{}-{}", std::process::id(), Uuid::now_v7().simple()),
@@ -175,6 +184,31 @@ impl Runtime {
     #[must_use]
     pub fn known_model(self, model: impl Model) -> Self {
         self.set(|settings| settings.known_models.push(Arc::new(model)))
+    }
+
+    /// Allows agents of stored runs to go on with another model than the one that has driven them, if the rule returns
+    /// `true`. The rule gets the name of the model before and the name of the model now, each without its fallbacks. A run
+    /// with another change is held before its next call is carried out, and
+    /// [`release_with_model`](Client::release_with_model) lets that run alone go on.
+    ///
+    /// ```
+    /// # use agents_runtime::{Runtime, RuntimeError, SqliteStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), RuntimeError> {
+    /// # let store = SqliteStore::in_memory().await?;
+    /// // `qwen3:4b` was taken out of service while runs waited.
+    /// let runtime = Runtime::open(store)
+    ///     .allow_model_change(|before, now| (before, now) == ("ollama/qwen3:4b", "ollama/qwen3:8b"));
+    /// # let _ = runtime;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn allow_model_change(
+        self,
+        rule: impl Fn(&str, &str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.set(|settings| settings.model_changes.push(Arc::new(rule)))
     }
 
     /// Adds a policy for all runs, which needs a name: see [`named`](agents_core::policy::named).

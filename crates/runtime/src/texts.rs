@@ -362,6 +362,7 @@ mod tests {
             time: Duration::from_secs(60),
             per_tenant: 0,
             most_claims: 3,
+            alone: true,
         };
         let lease = store.claim(&claim).await.unwrap().unwrap();
         let key = key_of(&lease.run, &*runtime.as_client().keys().unwrap()).unwrap();

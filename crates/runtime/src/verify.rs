@@ -1,20 +1,17 @@
 //! Checks of the audit trail.
 
 use crate::{
-    Head, RuntimeError,
+    Head, Keyring, RuntimeError,
+    data::{entries, key_of},
     keys::hex,
-    wording::flaws::{EDITED, INSERTED, OUT_OF_ORDER, REMOVED, REMOVED_LATER, REWRITTEN},
+    run_key::RunKey,
+    trail::{COMMITS, EVENTS, Found, RUNS, Recorded, Told, chain, events_after, requests_of},
+    wording::flaws::{EDITED, REMOVED, REMOVED_LATER, REWRITTEN, UNOPENED},
 };
-use agents_store::{
-    ALL_TENANTS, ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey, AuditKind,
-    Execution, ExecutionFilter, PLATFORM, RowDigest, Run, RunFilter, Store, StoredMode,
-};
+use agents_core::journal::Follower;
+use agents_store::{AuditEvent, AuditKey, ExecutionFilter, PLATFORM, Run, RunFilter, Store};
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// Result of a check of the audit trail. Its `Display` text is a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,11 +106,6 @@ impl fmt::Display for Flaw {
 
 /// Maximum number of times that a run is checked because it is written at the same time.
 const TRIES: u32 = 10;
-const EVENTS: &str = "agent_audit_events";
-const RUNS: &str = "agent_runs";
-const APPROVALS: &str = "agent_approvals";
-const EXECUTIONS: &str = "agent_tool_executions";
-const MODES: &str = "agent_modes";
 
 /// Audit trail that is checked: that of a run, or that of everything that belongs to no run.
 struct Trail<'a> {
@@ -128,24 +120,28 @@ struct Trail<'a> {
     table: &'static str,
 }
 
-/// First flaw that the check of an audit trail has found: the table, the id of the row, and what was done to it.
-type Found = (&'static str, String, &'static str);
-
 /// Check of the audit trail of a whole store, while it goes on.
 pub(crate) struct Verify<'a> {
     store: &'a Arc<dyn Store>,
     key: AuditKey,
+    keys: Arc<dyn Keyring>,
     /// Heads that were kept outside the store, by the id of the run.
     anchors: BTreeMap<&'a str, &'a Head>,
     verdict: Verdict,
 }
 
 impl<'a> Verify<'a> {
-    pub(crate) fn new(store: &'a Arc<dyn Store>, key: AuditKey, heads: Option<&'a [Head]>) -> Self {
+    pub(crate) fn new(
+        store: &'a Arc<dyn Store>,
+        keys: Arc<dyn Keyring>,
+        key: AuditKey,
+        heads: Option<&'a [Head]>,
+    ) -> Self {
         let anchors = heads.unwrap_or_default().iter();
         Verify {
             store,
             key,
+            keys,
             anchors: anchors.map(|head| (&*head.run_id, head)).collect(),
             verdict: Verdict {
                 is_anchored: heads.is_some(),
@@ -185,18 +181,21 @@ impl<'a> Verify<'a> {
         let id = &run.id.clone();
         self.verdict.runs += 1;
         for left in (0..TRIES).rev() {
-            let events = self.events(id).await?;
+            let events = events_after(&**self.store, id, 0).await?;
             let found = self.check(&run, &events).await?;
             if found.is_some() && left > 0 {
                 let now = self.store.run(id).await?;
-                if let Some(now) = now.filter(|now| now.audit_seq != run.audit_seq) {
+                if let Some(now) =
+                    now.filter(|now| (now.audit_seq, now.last_seq) != (run.audit_seq, run.last_seq))
+                {
                     run = now;
                     continue;
                 }
             }
             self.verdict.events += events.len() as u64;
-            self.verdict.without_trail += u64::from(!has_begin(&events));
-            self.verdict.erased += u64::from(is_erased(&events));
+            let told = Told::of(&events);
+            self.verdict.without_trail += u64::from(!told.has_start());
+            self.verdict.erased += u64::from(told.is_erased());
             self.anchors.remove(&**id);
             if let Some(found) = found {
                 self.flaw(id, found);
@@ -214,7 +213,7 @@ impl<'a> Verify<'a> {
                 self.anchors.remove(PLATFORM);
                 return Ok(());
             };
-            let events = self.events(PLATFORM).await?;
+            let events = events_after(&**self.store, PLATFORM, 0).await?;
             let trail = Trail {
                 id: PLATFORM,
                 tenant: None,
@@ -223,7 +222,7 @@ impl<'a> Verify<'a> {
                 table: "agent_platform",
             };
             let found = self.chain(&trail, &events);
-            let found = found.or_else(|| self.modes(&platform.modes, &events));
+            let found = found.or_else(|| Told::of(&events).modes(&self.key, &platform.modes));
             if found.is_some() && left > 0 {
                 let now = self.store.platform().await?.trail;
                 if now.is_some_and(|now| now.seq != end.seq) {
@@ -240,41 +239,6 @@ impl<'a> Verify<'a> {
         Ok(())
     }
 
-    /// Checks that the row of each mode is as the last event about its tenant says; returns the first flaw.
-    fn modes(&self, modes: &[StoredMode], events: &[AuditEvent]) -> Option<Found> {
-        let mut told: BTreeMap<&str, Option<&[u8]>> = BTreeMap::new();
-        for event in events.iter().filter(|event| event.kind == AuditKind::Mode) {
-            told.insert(&event.tenant_id, event.row_digest.as_deref());
-        }
-        for mode in modes {
-            let tenant = mode.tenant.as_deref().unwrap_or(ALL_TENANTS);
-            let row = |what| Some((MODES, tenant.to_owned(), what));
-            match told.remove(tenant) {
-                Some(Some(digest)) if *digest == self.key.of_mode(mode) => {}
-                Some(Some(_)) => return row(EDITED),
-                Some(None) | None => return row(INSERTED),
-            }
-        }
-        let gone = told.into_iter().find(|(_, digest)| digest.is_some());
-        gone.map(|(tenant, _)| (MODES, tenant.to_owned(), REMOVED))
-    }
-
-    async fn events(&self, run: &str) -> Result<Vec<AuditEvent>, RuntimeError> {
-        let mut filter = AuditFilter {
-            run: Some(run.to_owned()),
-            ..AuditFilter::default()
-        };
-        let mut events = Vec::new();
-        loop {
-            let page = self.store.audit(&filter).await?;
-            let Some(last) = page.last() else {
-                return Ok(events);
-            };
-            filter.after = last.number;
-            events.extend(page);
-        }
-    }
-
     /// Returns the first flaw of a run's trail and rows; `None` if there is none.
     async fn check(&self, run: &Run, events: &[AuditEvent]) -> Result<Option<Found>, RuntimeError> {
         let trail = Trail {
@@ -287,41 +251,23 @@ impl<'a> Verify<'a> {
         if let Some(found) = self.chain(&trail, events) {
             return Ok(Some(found));
         }
-        if !has_begin(events) || is_erased(events) {
+        let told = Told::of(events);
+        if !told.has_start() || told.is_erased() {
             return Ok(None);
         }
-        let told = Told::of(events);
-        if told
-            .started
-            .is_some_and(|digest| !self.key.of_run(run).is(digest))
-        {
-            return Ok(Some((RUNS, run.id.clone(), EDITED)));
+        if let Some(found) = told.run(&self.key, run) {
+            return Ok(Some(found));
         }
-        match self.requests(run, &told).await? {
-            None => self.executions(run, &told).await,
+        match self.rows(run, &told).await? {
+            None => self.journal(run, &told).await,
             found => Ok(found),
         }
     }
 
     /// Checks the chain of events of a trail, its stored end, and the head from outside; returns the first flaw.
     fn chain(&self, trail: &Trail<'_>, events: &[AuditEvent]) -> Option<Found> {
-        let mut before: &[u8] = &[];
-        for (event, seq) in events.iter().zip(1..) {
-            let row = |what| Some((EVENTS, event.seq.to_string(), what));
-            if event.seq > seq {
-                return match events.iter().any(|other| other.seq == seq) {
-                    true => row(OUT_OF_ORDER),
-                    false => Some((EVENTS, seq.to_string(), REMOVED)),
-                };
-            }
-            if event.seq < seq {
-                return row(OUT_OF_ORDER);
-            }
-            let is_of_tenant = trail.tenant.is_none_or(|own| own == event.tenant_id);
-            if !self.key.is_digest_of(before, event) || !is_of_tenant {
-                return row(EDITED);
-            }
-            before = &event.digest;
+        if let Some(found) = chain(&self.key, (0, &[]), trail.tenant, events) {
+            return Some(found);
         }
         let last = events.len() as u64;
         let behind = (EVENTS, (last + 1).to_string());
@@ -351,143 +297,61 @@ impl<'a> Verify<'a> {
         }
     }
 
-    /// Checks that the rows of a run's requests for approval agree with its trail; returns the first flaw.
-    async fn requests(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
-        let mut filter = ApprovalFilter {
-            run: Some(run.id.clone()),
-            ..ApprovalFilter::default()
-        };
-        let mut there = BTreeSet::new();
-        loop {
-            let page = self.store.approvals(&filter).await?;
-            let Some(last) = page.last() else { break };
-            filter.after = Some(last.id.clone());
-            for row in page {
-                let is_decided = row.status != ApprovalStatus::Pending;
-                let what = match told.requested.get(&*row.id) {
-                    None => Some(INSERTED),
-                    Some(digest) if !self.key.of_request(&row).is(digest) => Some(EDITED),
-                    Some(_) => match told.decided.get(&*row.id) {
-                        None => is_decided.then_some(EDITED),
-                        Some(digest) => (!self.key.of_decision(&row).is(digest)).then_some(EDITED),
-                    },
-                };
-                if let Some(what) = what {
-                    return Ok(Some((APPROVALS, row.id, what)));
-                }
-                there.insert(row.id);
-            }
+    /// Checks the rows of a run's requests for approval, and those of its executions; returns the first flaw.
+    async fn rows(&self, run: &Run, told: &Told) -> Result<Option<Found>, RuntimeError> {
+        let requests = requests_of(&**self.store, &run.id).await?;
+        if let Some(found) = told.requests(&self.key, &requests) {
+            return Ok(Some(found));
         }
-        let gone = told.requested.keys().find(|id| !there.contains(**id));
-        Ok(gone.map(|id| (APPROVALS, (*id).to_owned(), REMOVED)))
-    }
-
-    /// Checks that the rows of a run's executions agree with its trail; returns the first flaw.
-    async fn executions(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
         let mut filter = ExecutionFilter {
             run: Some(run.id.clone()),
             ..ExecutionFilter::default()
         };
-        let mut there = BTreeSet::new();
+        let mut executions = Vec::new();
         loop {
             let page = self.store.executions(&filter).await?;
             let Some(last) = page.last() else { break };
             filter.after = Some(last.id.clone());
-            for row in page {
-                if let Some(what) = self.execution(&row, told) {
-                    return Ok(Some((EXECUTIONS, row.id, what)));
-                }
-                there.insert(row.id);
+            executions.extend(page);
+        }
+        Ok(told.executions(&self.key, &executions))
+    }
+
+    /// Checks that the commits of a run are whole and its own, and that its journal tells of the same requests and
+    /// executions as its trail; returns the first flaw. A journal whose keys were erased is not read.
+    async fn journal(&self, run: &Run, told: &Told) -> Result<Option<Found>, RuntimeError> {
+        let flaw = |row: String, what| Ok(Some((COMMITS, row, what)));
+        let commits = self.store.commits(&run.id, 0).await?;
+        let last = commits.last().map_or(0, |commit| commit.last);
+        if last < run.last_seq {
+            return flaw((last + 1).to_string(), REMOVED);
+        }
+        if last > run.last_seq {
+            return Ok(Some((RUNS, run.id.clone(), EDITED)));
+        }
+        if RunKey::is_gone(&*self.keys, &run.tenant, &run.data_key)? {
+            return Ok(None);
+        }
+        let Ok(key) = key_of(run, &*self.keys) else {
+            return Ok(Some((RUNS, run.id.clone(), UNOPENED)));
+        };
+        let (mut after, mut follower) = (0, Follower::new());
+        let mut recorded = Recorded::default();
+        for commit in &commits {
+            if commit.after != after {
+                return flaw((after + 1).to_string(), REMOVED);
             }
-        }
-        let mut told = told.ran.keys().chain(told.began.keys());
-        let gone = told.find(|id| !there.contains(**id));
-        Ok(gone.map(|id| (EXECUTIONS, (*id).to_owned(), REMOVED)))
-    }
-
-    /// Returns what was done to the row of an execution; `None` if it is as it has to be.
-    fn execution(&self, row: &Execution, told: &Told<'_>) -> Option<&'static str> {
-        let is = |digest: Option<&&[u8]>, own: RowDigest, says_something: bool| match digest {
-            None => !says_something,
-            Some(digest) => own.is(digest),
-        };
-        let has_ended = row.output.is_some()
-            || row.error.is_some()
-            || row.effect_unknown
-            || row.duration_ms.is_some();
-        let (began, ended) = match (told.ran.get(&*row.id), told.began.get(&*row.id)) {
-            (Some(digest), _) => (self.key.of_execution(row).is(digest), true),
-            (None, Some(digest)) => (
-                self.key.of_begin(row).is(digest),
-                is(told.ended.get(&*row.id), self.key.of_end(row), has_ended),
-            ),
-            (None, None) => return Some(INSERTED),
-        };
-        let undone = is(
-            told.undone.get(&*row.id),
-            self.key.of_undo(row),
-            row.rolled_back,
-        );
-        let settled = is(
-            told.settled.get(&*row.id),
-            self.key.of_settled(row),
-            row.settled.is_some(),
-        );
-        (!(began && ended && undone && settled)).then_some(EDITED)
-    }
-}
-
-/// Returns `true` if the trail begins with the start of the run, as each trail does that was kept from the beginning.
-fn has_begin(events: &[AuditEvent]) -> bool {
-    events
-        .first()
-        .is_some_and(|event| event.kind == AuditKind::Started)
-}
-
-fn is_erased(events: &[AuditEvent]) -> bool {
-    events.iter().any(|event| event.kind == AuditKind::Erased)
-}
-
-/// Digests of rows that the events of a run tell: for each row, by its id, the digest in the last event about it.
-#[derive(Default)]
-struct Told<'a> {
-    started: Option<&'a [u8]>,
-    requested: BTreeMap<&'a str, &'a [u8]>,
-    decided: BTreeMap<&'a str, &'a [u8]>,
-    ran: BTreeMap<&'a str, &'a [u8]>,
-    began: BTreeMap<&'a str, &'a [u8]>,
-    ended: BTreeMap<&'a str, &'a [u8]>,
-    undone: BTreeMap<&'a str, &'a [u8]>,
-    settled: BTreeMap<&'a str, &'a [u8]>,
-}
-
-impl<'a> Told<'a> {
-    fn of(events: &'a [AuditEvent]) -> Self {
-        let mut told = Told::default();
-        for event in events {
-            let Some(digest) = event.row_digest.as_deref() else {
-                continue;
+            let Ok(entries) = entries(&key, after, std::slice::from_ref(commit)) else {
+                return flaw((after + 1).to_string(), EDITED);
             };
-            let rows = match event.kind {
-                AuditKind::Started => {
-                    told.started = Some(digest);
-                    continue;
+            for entry in &entries {
+                match follower.on(entry) {
+                    Ok(followed) => recorded.on(&run.id, entry, &followed),
+                    Err(_) => return flaw(entry.seq().to_string(), EDITED),
                 }
-                AuditKind::Requested => &mut told.requested,
-                AuditKind::Approved
-                | AuditKind::Denied
-                | AuditKind::RevisionRequested
-                | AuditKind::Expired
-                | AuditKind::Withdrawn => &mut told.decided,
-                AuditKind::Ran => &mut told.ran,
-                AuditKind::Began => &mut told.began,
-                AuditKind::Ended | AuditKind::InDoubt => &mut told.ended,
-                AuditKind::Undone => &mut told.undone,
-                AuditKind::Settled => &mut told.settled,
-                _ => continue,
-            };
-            rows.insert(event.subject.as_deref().unwrap_or_default(), digest);
+            }
+            after = commit.last;
         }
-        told
+        Ok(told.journal(&recorded))
     }
 }

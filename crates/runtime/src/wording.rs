@@ -2,7 +2,7 @@
 
 use crate::{Action, RuntimeError, error::RuntimeErrorKind};
 use agents_core::{Effects, Json, tool::Risk};
-use agents_store::{ErrorKind, HeldReason, RunStatus, StoreError};
+use agents_store::{ErrorKind, HeldReason, PLATFORM, RunStatus, StoreError};
 use std::{fmt::Display, path::Path};
 
 // ---- whoever asks for what is not there, or not theirs ----
@@ -49,6 +49,12 @@ pub(crate) fn named_like_a_policy(id: &str) -> RuntimeError {
     ))
 }
 
+pub(crate) fn named_like_the_operator(id: &str) -> RuntimeError {
+    forbidden(format!(
+        "`{id}` has the name of the operator of the platform, and belongs to a tenant; give the principal another id"
+    ))
+}
+
 pub(crate) const DECIDE: &str = "decide about its requests";
 pub(crate) const SETTLE: &str = "settle its doubts";
 
@@ -72,6 +78,17 @@ pub(crate) fn wrote_to_the_agent(id: &str, what: &str) -> RuntimeError {
 pub(crate) fn role_missing(id: &str, role: &str, risk: Risk) -> RuntimeError {
     forbidden(format!(
         "calls of {risk:?} risk need the role `{role}`, which `{id}` has not"
+    ))
+}
+
+/// Returns the error for a row that was changed by hand: its table, its id, and what was done to it.
+pub(crate) fn row_altered(run: &str, (table, row, what): &(&str, String, &str)) -> RuntimeError {
+    let of = match run {
+        PLATFORM => "the store".to_owned(),
+        run => format!("run {run}"),
+    };
+    RuntimeError::sealed(format!(
+        "{of} was altered by hand: row {row} of {table} {what}"
     ))
 }
 
@@ -413,6 +430,12 @@ pub(crate) mod flaws {
     pub(crate) const OUT_OF_ORDER: &str = "is out of order";
     pub(crate) const REMOVED_LATER: &str = "was removed since its head was kept";
     pub(crate) const REWRITTEN: &str = "was rewritten since its head was kept";
+    pub(crate) const AGAIN: &str = "was decided, or has begun, once more after its end";
+    pub(crate) const NOT_IN_JOURNAL: &str = "is not in the journal of the run";
+    pub(crate) const NOT_IN_TRAIL: &str =
+        "is in the journal of the run, and not in the audit trail";
+    pub(crate) const UNOPENED: &str = "has a data key that the keyring cannot open";
+    pub(crate) const OVER: &str = "is the end of the run, which the journal does not have";
 }
 
 // ---- replays ----

@@ -11,12 +11,16 @@ use crate::{
     one_call::OneCall,
     registered::{Registered, Went, With, go_on, input_of},
     texts::Texts,
+    trail::CheckedTrail,
     wording::in_words,
 };
 use agents_core::{Error, ErrorKind, agent::Conversation, run::Timestamp};
 use agents_store::{Claim, End, HeldKind, HeldReason, Lease, Rest, Run, RunStatus};
 use std::{
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 use tokio::task::JoinSet;
@@ -27,8 +31,8 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 /// Time between two looks at the messages for a run that this worker has, such as its cancellation, while the run waits
 /// for a decision. At other times, it is five times as long.
 const LOOK: Duration = Duration::from_millis(200);
-/// Number of claims in a row, without a new entry or a wait between them, after which a run is held, since it may end
-/// its workers.
+/// Number of claims in a row, without a new entry or a wait between them, after which a run may end its workers. A worker
+/// then takes it alone, and it is held if that is in vain, too.
 const MOST_CLAIMS: u32 = 3;
 
 impl Runtime {
@@ -77,11 +81,11 @@ impl Runtime {
             };
             let news = self.shared.news.notified();
             match claimed {
-                Ok(Some((lease, at))) => {
+                Ok(Some(claimed)) => {
                     pause = PAUSE;
                     let (runtime, put_down) = (self.clone(), put_down.clone());
                     count(&self.shared.counters.claimed);
-                    under_way.spawn(async move { runtime.go_on(lease, at, &put_down).await });
+                    under_way.spawn(async move { runtime.go_on(claimed, &put_down).await });
                     continue;
                 }
                 Ok(None) => {}
@@ -238,10 +242,10 @@ impl Runtime {
     }
 
     async fn step_until(&self, run: &str, put_down: &PutDown) -> Result<bool, RuntimeError> {
-        let Some((lease, at)) = self.claim(Some(run)).await? else {
+        let Some(claimed) = self.claim(Some(run)).await? else {
             return Ok(false);
         };
-        self.go_on(lease, at, put_down).await;
+        self.go_on(claimed, put_down).await;
         Ok(true)
     }
 
@@ -269,7 +273,11 @@ impl Runtime {
         }
     }
 
-    async fn claim(&self, run: Option<&str>) -> Result<Option<(Lease, Instant)>, RuntimeError> {
+    async fn claim(&self, run: Option<&str>) -> Result<Option<Claimed>, RuntimeError> {
+        let counters = &self.shared.counters;
+        if counters.alone.load(Relaxed) > 0 {
+            return Ok(None);
+        }
         let claim = Claim {
             worker: self.settings.worker.clone(),
             agents: self.shared.agents(),
@@ -277,18 +285,29 @@ impl Runtime {
             time: self.settings.lease,
             per_tenant: self.settings.per_tenant,
             most_claims: MOST_CLAIMS,
+            alone: counters.under_way.load(Relaxed) == 0,
         };
         let at = Instant::now();
         let lease = self.client.store().await?.claim(&claim).await?;
-        Ok(lease.map(|lease| (lease, at)))
+        Ok(lease.map(|lease| Claimed {
+            _under_way: Counted::of(counters, |counters| &counters.under_way),
+            _alone: (lease.alone).then(|| Counted::of(counters, |counters| &counters.alone)),
+            lease,
+            at,
+        }))
     }
 
     /// Goes on with a run that was claimed, until it is over, waits or is put down.
-    async fn go_on(&self, lease: Lease, claimed: Instant, put_down: &PutDown) {
+    async fn go_on(&self, claimed: Claimed, put_down: &PutDown) {
+        let Claimed {
+            lease,
+            at,
+            _under_way,
+            _alone,
+        } = claimed;
         let counters = &self.shared.counters;
-        let _under_way = UnderWay::count(counters);
         let run = lease.run.id.clone();
-        let rest = match self.as_far_as_it_goes(&lease, claimed, put_down).await {
+        let rest = match self.as_far_as_it_goes(&lease, at, put_down).await {
             Ok(Some(rest)) => rest,
             Ok(None) => return,
             Err(error) if error.may_pass() => {
@@ -336,20 +355,27 @@ impl Runtime {
             checked.map_err(RuntimeError::unreadable)?;
         }
         let talk = self.talk(run, &data).await?;
-        let decisions = Decisions::new(client.store().await?.clone(), run.id.clone(), key.clone());
+        let store = client.store().await?.clone();
+        let audit_key = client.audit_key()?;
+        let mut trail = CheckedTrail::new(audit_key, run);
+        trail.read(&*store).await?;
+        let models = trail.models();
+        let decisions = Decisions::new(store.clone(), run.id.clone(), key.clone(), trail);
         decisions.read(run.messages).await?;
-        let commits = client.store().await?.commits(&run.id, 0).await?;
+        let commits = store.commits(&run.id, 0).await?;
         let entries = entries(&key, 0, &commits)?;
         let for_run = ForRun {
-            store: client.store().await?.clone(),
+            store,
             held: keeping.held.clone(),
             key: key.clone(),
             user: data.scope.user_id.clone(),
             expires_after: self.settings.expires_after,
-            audit_key: client.audit_key()?,
+            audit_key,
+            platform: self.shared.platform(audit_key),
             decisions: decisions.clone(),
         };
-        let journal = StoredJournal::new(for_run, entries)?;
+        let (journal, recorded) = StoredJournal::new(for_run, entries)?;
+        decisions.check_claim(run, &recorded).await?;
         let texts = data.streamed.then(|| {
             let (store, held) = (client.bare_store().clone(), keeping.held.clone());
             Arc::new(Texts::new(store, held, key.clone()))
@@ -374,6 +400,7 @@ impl Runtime {
             talk,
             texts: texts.clone(),
             given: given.unwrap_or_default(),
+            models,
         };
         let went = tokio::select! {
             biased;
@@ -381,7 +408,7 @@ impl Runtime {
             () = put_down.at_once.cancelled() => return Ok(Some(Rest::Ready)),
             () = paused(&journal, &pause) => return Ok(Some(Rest::Ready)),
             went = Box::pin(went(&*agent, one_call.as_ref(), with)) => went,
-            () = self.look(&run.id, &decisions, &cancel, &pause) => return Ok(None),
+            error = self.until_altered(&run.id, &decisions, &journal, (&cancel, &pause)) => return Err(error),
             () = send(texts.as_deref()) => return Ok(None),
         };
         if let (Ok(Went::Waiting(requests)), None) = (&went, journal.failed()) {
@@ -411,14 +438,29 @@ impl Runtime {
         }))
     }
 
-    /// Looks for messages for a run that this worker has: decisions, its cancellation, its pause. Never returns.
+    /// Looks for messages for a run until one of them was altered in the store, and no tool that writes is running any
+    /// more. Returns the error.
+    async fn until_altered(
+        &self,
+        run: &str,
+        decisions: &Decisions,
+        journal: &StoredJournal,
+        (cancel, pause): (&CancellationToken, &CancellationToken),
+    ) -> RuntimeError {
+        let error = self.look(run, decisions, cancel, pause).await;
+        journal.put_down().await;
+        error
+    }
+
+    /// Looks for messages for a run that this worker has: decisions, its cancellation, its pause. Returns only if one of
+    /// them was altered in the store.
     async fn look(
         &self,
         run: &str,
         decisions: &Decisions,
         cancel: &CancellationToken,
         pause: &CancellationToken,
-    ) {
+    ) -> RuntimeError {
         loop {
             tokio::time::sleep(match decisions.is_waited_for() {
                 true => LOOK,
@@ -438,8 +480,10 @@ impl Runtime {
                 }
                 Ok::<_, RuntimeError>(())
             };
-            if let Err(error) = looked.await {
-                tracing::warn!(run, %error, "the messages of a run cannot be read");
+            match looked.await {
+                Err(error) if error.kind() == RuntimeErrorKind::Sealed => return error,
+                Err(error) => tracing::warn!(run, %error, "the messages of a run cannot be read"),
+                Ok(()) => {}
             }
         }
     }
@@ -474,19 +518,35 @@ struct PutDown {
     at_once: CancellationToken,
 }
 
-/// Guard that counts a run as one that the worker works on, until it is dropped.
-struct UnderWay(Arc<Counters>);
+/// Run that a worker has claimed.
+struct Claimed {
+    lease: Lease,
+    /// Time just before the claim.
+    at: Instant,
+    _under_way: Counted,
+    /// Guard of a run that may end its workers: the worker claims no other one beside it.
+    _alone: Option<Counted>,
+}
 
-impl UnderWay {
-    fn count(counters: &Arc<Counters>) -> Self {
-        count(&counters.under_way);
-        UnderWay(counters.clone())
+/// Guard that counts one more in a counter, until it is dropped.
+struct Counted {
+    counters: Arc<Counters>,
+    of: fn(&Counters) -> &AtomicU64,
+}
+
+impl Counted {
+    fn of(counters: &Arc<Counters>, of: fn(&Counters) -> &AtomicU64) -> Self {
+        count(of(counters));
+        Counted {
+            counters: counters.clone(),
+            of,
+        }
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.under_way.fetch_sub(1, Relaxed);
+        (self.of)(&self.counters).fetch_sub(1, Relaxed);
     }
 }
 

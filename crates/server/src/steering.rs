@@ -403,7 +403,8 @@ pub(crate) async fn steer(
     match action {
         "say" => client.say(run, text.trim()).by(by).await?,
         "pause" => client.pause(run, by).await?,
-        "release" => client.release(run, by).await?,
+        "release" if text.trim().is_empty() => client.release(run, by).await?,
+        "release" => client.release_with_model(run, text.trim(), by).await?,
         "cancel" => client.cancel(run, by).await?,
         _ => return Err(Failure::invalid(wording::NO_ACTION)),
     }

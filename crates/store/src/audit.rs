@@ -43,7 +43,7 @@ pub struct AuditEvent {
     /// [mode](crate::ByMode::by). `None` if there is no such name.
     pub actor: Option<String>,
     /// Subject of the event: the id of a request, of an execution, or of the letter that was replayed; the word for the
-    /// mode that was set, or for the end of the run; the id and the status of a cluster; the action that was refused;
+    /// mode that was set, or for the end of the run; the model with which a released run may go on; the id and the status of a cluster; the action that was refused;
     /// `None` if the event has none.
     pub subject: Option<String>,
     /// Name of the tool that the event is about; `None` if it is about none.

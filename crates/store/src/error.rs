@@ -48,7 +48,7 @@ pub enum ErrorKind {
     OtherAgent,
     /// The run is over, and the call is for runs that are not.
     Over,
-    /// The execution may not begin: no approval covers it.
+    /// The execution may not begin: no approval covers it, or it has ended before.
     NotApproved,
     /// The store was written by a later version.
     Newer,

@@ -17,9 +17,11 @@ pub struct Claim {
     pub time: Duration,
     /// Maximum number of runs of one tenant that all workers may have under way at the same time; 0 for no limit.
     pub per_tenant: u32,
-    /// Number of claims in a row, without a new entry or a wait between them, after which a run is held, since it may
-    /// end its workers.
+    /// Number of claims in a row, without a new entry or a wait between them, after which a run may end its workers. From
+    /// then on, it is given only to a worker that is [alone](Claim::alone) with it, and is held if that is in vain, too.
     pub most_claims: u32,
+    /// Is `true` if the worker has no other run under way.
+    pub alone: bool,
 }
 
 /// Right of one worker to go on with a run.
@@ -29,6 +31,8 @@ pub struct Lease {
     pub run: Run,
     /// Name of the worker that has the run.
     pub worker: String,
+    /// Is `true` if the run may end its workers, so that this one takes no other run meanwhile.
+    pub alone: bool,
     /// Fencing token: the later of two leases has the greater one.
     pub fence: u64,
     /// Time from which another worker may claim the run, unless the lease is renewed; by the clock of the store.

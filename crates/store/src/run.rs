@@ -167,7 +167,7 @@ pub enum HeldKind {
     Paused,
     /// An operator holds all runs, as after a restore.
     All,
-    /// Several workers in a row took the run and stored nothing.
+    /// Several workers in a row took the run and stored nothing, the last one without another run.
     Poisoned,
     /// The worker lacks a tool, a model or a policy that the run needs, or it cannot read the run's journal, for
     /// example because a later version has written it. Or the store refuses what the worker stores, or the worker

@@ -31,6 +31,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 ///     time: Duration::from_secs(30),
 ///     per_tenant: 0,
 ///     most_claims: 5,
+///     alone: true,
 /// };
 /// let lease = store.claim(&claim).await?.expect("a run is ready");
 /// let step = Commit { id: "a".into(), after: 0, last: 1, entries: b"{}".to_vec(), ..Commit::default() };
@@ -177,11 +178,12 @@ pub trait Store: Send + Sync + 'static {
     async fn instruct(&self, run: &str, by: &str, text: &[u8]) -> Result<Run, StoreError>;
 
     /// Makes a held run ready, and returns it. A run that was paused and is still under way goes on. Any other run stays
-    /// as it is.
+    /// as it is. `model` is the name of a model with which the run may go on in place of another one; the event about the
+    /// release ([`Released`](crate::AuditKind::Released)) has it as its subject.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run.
-    async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError>;
+    async fn unhold(&self, run: &str, by: &str, model: Option<&str>) -> Result<Run, StoreError>;
 
     /// Holds all runs that are neither over nor held already, and returns their number. The leases on them end.
     async fn hold_all(&self, why: &str, by: &str) -> Result<u64, StoreError>;
@@ -380,7 +382,7 @@ forward! {
     cancel(run: &str, by: &str) -> Run;
     pause(run: &str, by: &str) -> Run;
     instruct(run: &str, by: &str, text: &[u8]) -> Run;
-    unhold(run: &str, by: &str) -> Run;
+    unhold(run: &str, by: &str, model: Option<&str>) -> Run;
     hold_all(why: &str, by: &str) -> u64;
     rewrap(run: &str, before: &[u8], after: &[u8]) -> bool;
     erase(run: &str, by: &str) -> ();

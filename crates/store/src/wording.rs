@@ -1,7 +1,8 @@
 //! Errors of every store, in words.
 
 use crate::{
-    Approval, ErrorKind, Execution, HeldKind, HeldReason, Lease, Letter, RunStatus, StoreError,
+    Approval, Begin, ErrorKind, Execution, HeldKind, HeldReason, Lease, Letter, RunStatus,
+    StoreError,
 };
 
 pub(crate) fn no_run(id: &str) -> StoreError {
@@ -49,6 +50,24 @@ pub(crate) fn used_too_late(tool: &str) -> StoreError {
     ))
 }
 
+pub(crate) fn used_up(tool: &str) -> StoreError {
+    not_approved(format!(
+        "the approval of `{tool}` was used by another call, or by an execution that has ended"
+    ))
+}
+
+pub(crate) fn ended_before(begin: &Begin) -> StoreError {
+    let Begin {
+        id,
+        tool_name,
+        attempt,
+        ..
+    } = begin;
+    not_approved(format!(
+        "execution `{id}` of `{tool_name}`, attempt {attempt} at its call, has ended, and cannot begin once more"
+    ))
+}
+
 fn not_approved(why: String) -> StoreError {
     StoreError::new(ErrorKind::NotApproved, why)
 }
@@ -78,7 +97,8 @@ pub(crate) fn lease_lost(lease: &Lease) -> StoreError {
 /// Returns the reason for holding a run that workers have claimed again and again in vain.
 pub(crate) fn claimed_in_vain(claims: u64) -> HeldReason {
     let why = format!(
-        "{claims} workers in a row took the run and stored nothing: it may end their processes; \
+        "{claims} workers in a row took the run and stored nothing, the last one without another run: it may end \
+         their processes; \
          release it when the cause is mended"
     );
     HeldReason::new(HeldKind::Poisoned, why)

@@ -69,6 +69,7 @@ fn claim(worker: &str) -> Claim {
         time: LONG,
         per_tenant: 0,
         most_claims: 3,
+        alone: true,
     }
 }
 

@@ -95,6 +95,7 @@ fn claim(worker: &str) -> Claim {
         time: Duration::from_secs(60),
         per_tenant: 0,
         most_claims: 3,
+        alone: true,
     }
 }
 

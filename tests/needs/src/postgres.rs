@@ -148,12 +148,24 @@ impl Server {
     /// # Panics
     /// When the server refuses it.
     pub async fn database(&self) -> Database {
+        self.created("").await
+    }
+
+    /// Creates a database that is a copy of another one, with which nothing is connected.
+    ///
+    /// # Panics
+    /// When the server refuses it.
+    pub async fn copy_of(&self, database: &Database) -> Database {
+        self.created(&format!(" TEMPLATE {}", database.name)).await
+    }
+
+    async fn created(&self, from: &str) -> Database {
         let name = format!(
             "agents_test_{}_{}",
             std::process::id(),
             NAMED.fetch_add(1, Relaxed)
         );
-        execute(&self.address, &format!("CREATE DATABASE {name}"))
+        execute(&self.address, &format!("CREATE DATABASE {name}{from}"))
             .await
             .unwrap_or_else(|error| panic!("a database is created: {error:?}"));
         Database {

@@ -44,6 +44,35 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
+    /// Allows agents of a stored run to go on with another model than the one that has driven them, if the rule returns
+    /// `true`. The rule gets the name of the model before and the name of the model now, each without its fallbacks. A
+    /// change that no rule allows ends the run's work with [`ErrorKind::Replay`](crate::ErrorKind::Replay) before its next
+    /// call is carried out, and the run can go on later.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, journal::MemoryJournal};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("Oslo")]);
+    /// # let journal = MemoryJournal::new();
+    /// let geographer = AgentBuilder::<String, String>::new("geographer").model(model).build();
+    /// let run = geographer.run("Norway").journal(journal);
+    /// // `qwen3:4b` was taken out of service while runs waited.
+    /// let run = run.allow_model_change(|before, now| (before, now) == ("ollama/qwen3:4b", "ollama/qwen3:8b"));
+    /// assert_eq!(run.await?, "Oslo");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn allow_model_change(
+        mut self,
+        rule: impl Fn(&str, &str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.model_changes.push(Arc::new(rule));
+        self.root()
+    }
+
     /// Sets the model for agents that bring none of their own.
     ///
     /// ```

@@ -34,12 +34,21 @@ pub(crate) async fn pause(session: &Session, run: &str, out: &mut Out) -> Result
     print(session, run, what, out).await
 }
 
-pub(crate) async fn release(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
+pub(crate) async fn release(
+    session: &Session,
+    run: &str,
+    model: Option<&str>,
+    out: &mut Out,
+) -> Result<(), Failure> {
     let found = session.run(run).await?;
     if found.status != RunStatus::Held && found.paused_by.is_none() {
         return Err(crate::wording::not_held(run, &state(&found)));
     }
-    session.with_keys()?.release(run, &session.who).await?;
+    let client = session.with_keys()?;
+    match model {
+        Some(model) => client.release_with_model(run, model, &session.who).await?,
+        None => client.release(run, &session.who).await?,
+    }
     print(session, run, crate::wording::RELEASED, out).await
 }
 

@@ -341,6 +341,23 @@ fn choices(map: &Map<String, Value>) -> Option<Vec<Value>> {
     }
 }
 
+/// Returns the least and the greatest number of a format, as generated schemas have them for the integers of Rust; `None`
+/// for any other format. Of 64 bits, the bounds are the nearest numbers of an `f64`.
+fn integers(format: &str) -> Option<(f64, f64)> {
+    let (bits, is_signed) = match format.strip_prefix("uint") {
+        Some(bits) => (bits, false),
+        None => (format.strip_prefix("int")?, true),
+    };
+    let bits = bits
+        .parse::<i32>()
+        .ok()
+        .filter(|bits| [8, 16, 32, 64].contains(bits))?;
+    Some(match is_signed {
+        false => (0.0, 2_f64.powi(bits) - 1.0),
+        true => (-2_f64.powi(bits - 1), 2_f64.powi(bits - 1) - 1.0),
+    })
+}
+
 fn limits(map: &Map<String, Value>, into: &mut Option<Box<Limits>>) {
     const KEYS: [&str; 11] = [
         "minimum",
@@ -355,7 +372,9 @@ fn limits(map: &Map<String, Value>, into: &mut Option<Box<Limits>>) {
         "maxProperties",
         "pattern",
     ];
-    if !KEYS.iter().any(|&key| map.contains_key(key)) {
+    let format = map.get("format").and_then(Value::as_str);
+    let range = format.and_then(integers);
+    if range.is_none() && !KEYS.iter().any(|&key| map.contains_key(key)) {
         return;
     }
     // If parts of an `allOf` give a bound twice, both hold.
@@ -372,6 +391,10 @@ fn limits(map: &Map<String, Value>, into: &mut Option<Box<Limits>>) {
     let number = |name: &str| map.get(name).and_then(Value::as_f64);
     bound(&mut limits.minimum, number("minimum"), |a, b| a > b);
     bound(&mut limits.maximum, number("maximum"), |a, b| a < b);
+    if let Some((least, most)) = range {
+        bound(&mut limits.minimum, Some(least), |a, b| a > b);
+        bound(&mut limits.maximum, Some(most), |a, b| a < b);
+    }
     bound(&mut limits.above, number("exclusiveMinimum"), |a, b| a > b);
     bound(&mut limits.below, number("exclusiveMaximum"), |a, b| a < b);
     let count = |name: &str| map.get(name).and_then(Value::as_u64);

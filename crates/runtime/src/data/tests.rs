@@ -23,6 +23,7 @@ async fn held_with(entries: &[u8]) -> HeldReason {
         time: Duration::from_secs(60),
         per_tenant: 0,
         most_claims: 3,
+        alone: true,
     };
     let lease = store.claim(&claim).await.unwrap().unwrap();
     let keys = runtime.as_client().keys().unwrap();

@@ -491,7 +491,7 @@ async fn whoever_wrote_in_the_conversation_may_not_decide_about_its_requests() {
 #[tokio::test]
 async fn whoever_began_a_conversation_is_known_also_after_it_was_erased() {
     each(async |place| {
-        let scripts = ["A", "B", "C", "D"].map(Script::text);
+        let scripts = ["A", "B", "C"].map(Script::text);
         let (runtime, clerk, _, _) = office(place, scripts).await;
         let _worker = Worker::start(&runtime);
         let operator = Principal::operator();
@@ -505,7 +505,6 @@ async fn whoever_began_a_conversation_is_known_also_after_it_was_erased() {
         says("42", &ada()).await;
         says("42", &bob).await;
         says("of the operator", &operator).await;
-        says("of another", &named_alike).await;
         let client = place.client().await;
         let began = async |id: &str, by: &Principal| {
             let conversation = client.conversation("acme", id);
@@ -519,10 +518,8 @@ async fn whoever_began_a_conversation_is_known_also_after_it_was_erased() {
             }
             assert!(!began("none", &ada()).await);
             assert!(!began("of the operator", &named_alike).await);
-            assert!(!began("of another", &operator).await);
-            assert_eq!(began("of the operator", &operator).await, !is_erased);
-            assert_eq!(began("of another", &named_alike).await, !is_erased);
-            for id in ["42", "of the operator", "of another"] {
+            assert!(began("of the operator", &operator).await);
+            for id in ["42", "of the operator"] {
                 let conversation = client.conversation("acme", id);
                 conversation.erase(&operator).await.unwrap();
             }

@@ -14,6 +14,8 @@ mod fences;
 mod gates;
 mod gone;
 mod killed_conversations;
+mod manipulations;
+mod models;
 mod modes;
 mod nested;
 mod office;

@@ -280,7 +280,7 @@ async fn a10_a_mode_that_was_written_by_hand_counts_for_nothing() {
         let trail = runtime.audit().events(&filter).await.unwrap();
         let refused = trail.iter().find(|event| event.kind == AuditKind::Refused);
         let why = refused.unwrap().reason.clone().unwrap();
-        assert!(why.contains("written by hand"), "{name}: {why}");
+        assert!(why.contains("was altered by hand"), "{name}: {why}");
         let error = modes.list(&operator).await.unwrap_err();
         assert_eq!(error.kind(), RuntimeErrorKind::Sealed, "{name}");
         let verdict = runtime.audit().verify().await.unwrap().to_string();

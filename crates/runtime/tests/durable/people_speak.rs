@@ -216,7 +216,7 @@ async fn an_answer_cannot_be_written_into_the_database() {
     ));
     let _worker = Worker::start(&first.runtime);
     let why = held(&run).await;
-    assert!(why.contains("was not made by a decider"), "{why}");
+    assert!(why.contains("agent_approvals was edited"), "{why}");
 }
 
 fn audit_of(run: &str) -> AuditFilter {

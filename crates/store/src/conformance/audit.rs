@@ -192,8 +192,8 @@ pub(super) async fn refusals_doubts_and_expiries_leave_events(store: Checked) {
     store.approvals(&ApprovalFilter::default()).await.unwrap();
     let held = Rest::Held(crate::HeldReason::new(HeldKind::Incompatible, "no agent"));
     store.release(&lease, &held).await.unwrap();
-    store.unhold("run-1", "grace").await.unwrap();
-    store.unhold("run-1", "grace").await.unwrap();
+    store.unhold("run-1", "grace", None).await.unwrap();
+    store.unhold("run-1", "grace", None).await.unwrap();
     store.cancel("run-1", "grace").await.unwrap();
     let lease = claimed(&store, "w").await;
     store

@@ -139,7 +139,7 @@ pub(super) async fn the_runs_of_a_conversation_are_claimed_one_after_the_other(s
     let held = Rest::Held(HeldReason::new(HeldKind::Incompatible, "it cannot go on"));
     store.release(&first, &held).await.unwrap();
     claims_nothing(&store, &any).await;
-    store.unhold("a", "ada").await.unwrap();
+    store.unhold("a", "ada", None).await.unwrap();
     let first = claims(&store, "a").await;
     store
         .release(&first, &Rest::done(End::Cancelled))

@@ -250,6 +250,7 @@ fn claim(worker: &str, time: Duration) -> Claim {
         time,
         per_tenant: 0,
         most_claims: 3,
+        alone: true,
     }
 }
 

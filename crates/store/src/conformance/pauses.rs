@@ -34,7 +34,7 @@ pub(super) async fn a_run_that_nobody_has_is_held_as_paused(store: Checked) {
         Some("ada"),
         "the first one counts"
     );
-    let released = store.unhold("run-1", "grace").await.unwrap();
+    let released = store.unhold("run-1", "grace", None).await.unwrap();
     assert_eq!(
         (released.status, released.paused_by),
         (RunStatus::Ready, None)
@@ -71,7 +71,7 @@ pub(super) async fn a_run_under_way_is_held_when_its_worker_gives_it_back(store:
         let held = state(&store).await;
         assert_eq!(held.status, RunStatus::Held);
         is_paused_by_ada(held.held);
-        store.unhold("run-1", "ada").await.unwrap();
+        store.unhold("run-1", "ada", None).await.unwrap();
     }
     let lease = claimed(&store, "w").await;
     store.pause("run-1", "ada").await.unwrap();
@@ -95,7 +95,7 @@ pub(super) async fn a_paused_run_whose_worker_is_gone_is_held(store: Checked) {
     is_paused_by_ada(held.held);
     let late = store.commit(&lease, &step("a", 0, 1)).await;
     refused(late, ErrorKind::LeaseLost);
-    store.unhold("run-1", "ada").await.unwrap();
+    store.unhold("run-1", "ada", None).await.unwrap();
     // Now the worker is gone before the pause.
     let lease = store.claim(&claim("w", SHORT)).await.unwrap().unwrap();
     tokio::time::sleep(SHORT * 2).await;
@@ -109,7 +109,7 @@ pub(super) async fn a_release_takes_a_pause_back(store: Checked) {
     create(&store, "run-1").await;
     let lease = claimed(&store, "w").await;
     store.pause("run-1", "ada").await.unwrap();
-    let released = store.unhold("run-1", "ada").await.unwrap();
+    let released = store.unhold("run-1", "ada", None).await.unwrap();
     assert_eq!(
         (released.status, released.paused_by),
         (RunStatus::Running, None)

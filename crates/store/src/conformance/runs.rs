@@ -130,7 +130,10 @@ pub(super) async fn a_run_that_is_not_there_is_none(store: Checked) {
     assert_eq!(store.run("run-1").await.unwrap(), None);
     assert!(store.commits("run-1", 0).await.unwrap().is_empty());
     refused(store.cancel("run-1", "ada").await, ErrorKind::NotFound);
-    refused(store.unhold("run-1", "ada").await, ErrorKind::NotFound);
+    refused(
+        store.unhold("run-1", "ada", None).await,
+        ErrorKind::NotFound,
+    );
 }
 
 pub(super) async fn a_cancelled_run_is_ready_and_keeps_who_cancelled_it(store: Checked) {
@@ -183,7 +186,7 @@ pub(super) async fn a_held_run_is_not_claimed_until_it_is_released(store: Checke
             Some(HeldReason::new(HeldKind::Altered, why))
         )
     );
-    let run = store.unhold("run-1", "ada").await.unwrap();
+    let run = store.unhold("run-1", "ada", None).await.unwrap();
     assert_eq!((run.status, run.held), (RunStatus::Ready, None));
     claimed(&store, "w").await;
 }

@@ -7,7 +7,7 @@ use super::{
     row::{lock, text, time, time_if_any, word},
 };
 use crate::{
-    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, ByMode, Decision, Lease,
+    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, Begin, ByMode, Decision, Lease,
     NewApproval, Run, StoreError,
     columns::{limit, millis, read_risk, risk},
     trail::About,
@@ -18,6 +18,12 @@ use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 const COLUMNS: &str = "id, run_id, request, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, \
      version, args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, \
      decided_by, decided_at, note, edited, use_by, proof, reasons";
+
+/// SQL query: is an attempt at a call, whose approval was used, the one to go on with? An earlier attempt, or this one
+/// before it was put down, has begun; this one has not ended, and no later or successful one is there.
+const GOES_ON: &str = "SELECT count(*) > 0 AND count(*) FILTER (
+        WHERE attempt > $3 OR duration_ms IS NOT NULL AND (attempt = $3 OR error IS NULL AND NOT effect_unknown)) = 0
+     FROM agent_tool_executions WHERE run = (SELECT number FROM agent_runs WHERE id = $1) AND call_id = $2";
 
 fn read(row: &Row) -> Result<Approval, StoreError> {
     Ok(Approval {
@@ -149,15 +155,16 @@ async fn tell(db: &Transaction<'_>, now: u64, kind: AuditKind, id: &str) -> Resu
     append(db, now, &row.run, kind, about).await
 }
 
-/// Uses the approval of a request for an execution with these arguments. Returns who gave the approval; an error if it
-/// does not cover the execution.
+/// Uses the approval of a request for an execution. Returns who gave the approval; an error if it does not cover the
+/// execution.
 pub(super) async fn consume(
     db: &Transaction<'_>,
     now: u64,
     run: &str,
     request: &str,
-    digest: &str,
+    begin: &Begin,
 ) -> Result<Option<String>, StoreError> {
+    let digest = &begin.args_digest;
     let sql = format!(
         "SELECT {COLUMNS}, coalesce(edited_digest, args_digest) AS covers FROM agent_approvals
          WHERE run_id = $1 AND (request = $2 OR edited_digest = $3)
@@ -169,7 +176,14 @@ pub(super) async fn consume(
     let approval = read(&found)?;
     let covers: &str = found.try_get("covers")?;
     if approval.was_used_for(covers, digest, now)? {
-        return Ok(approval.decided_by);
+        let attempt = i64::from(begin.attempt);
+        let goes_on = db
+            .row(GOES_ON, &[&run, &text(&begin.call_id), &attempt])
+            .await?;
+        return match goes_on.is_some_and(|row| row.get(0)) {
+            true => Ok(approval.decided_by),
+            false => Err(wording::used_up(&approval.tool_name)),
+        };
     }
     let used = "UPDATE agent_approvals SET status = 'consumed' WHERE id = $1";
     db.execute(used, &[&approval.id]).await?;

@@ -119,7 +119,7 @@ async fn insert(
 ) -> Result<Execution, StoreError> {
     let run = &lease.run;
     let approved_by = match &begin.needs {
-        Some(request) => approvals::consume(db, now, &run.id, request, &begin.args_digest).await?,
+        Some(request) => approvals::consume(db, now, &run.id, request, begin).await?,
         None => None,
     };
     let sql = format!(
@@ -131,6 +131,7 @@ async fn insert(
          ON CONFLICT (id) DO UPDATE
          SET executed_at = excluded.executed_at, output = excluded.output, error = excluded.error,
              duration_ms = excluded.duration_ms
+         WHERE agent_tool_executions.duration_ms IS NULL
          RETURNING {COLUMNS}"
     );
     let took = finish.map(|finish| millis(finish.took));
@@ -153,7 +154,7 @@ async fn insert(
         &took.map(signed),
     ];
     let row = db.row(&sql, values).await?;
-    read(&row.ok_or_else(|| wording::no_execution(&begin.id))?)
+    read(&row.ok_or_else(|| wording::ended_before(begin))?)
 }
 
 /// Adds an event about an execution to the audit trail of its run.

@@ -60,7 +60,7 @@ async fn next(
         format!(
             "SELECT * FROM (
                  SELECT id, tenant_id, claims, paused_by, priority, updated_at, number FROM agent_runs AS this
-                 WHERE {can_go_on} AND agent_name = ANY($2) AND tenant_id <> ALL($3) AND {only} AND {IS_NEXT}
+                 WHERE {can_go_on} AND agent_name = ANY($2) AND tenant_id <> ALL($3) AND {only} AND {IS_NEXT} AND ($5 OR claims < $6)
                  ORDER BY priority DESC, updated_at, number LIMIT 1 FOR UPDATE SKIP LOCKED) AS one"
         )
     });
@@ -69,7 +69,14 @@ async fn next(
          ORDER BY priority DESC, updated_at, number LIMIT 1"
     );
     let now = signed(now);
-    let values: Params<'_> = &[&now, &claim.agents, &full, &claim.run];
+    let values: Params<'_> = &[
+        &now,
+        &claim.agents,
+        &full,
+        &claim.run,
+        &claim.alone,
+        &i64::from(claim.most_claims),
+    ];
     let Some(found) = db.row(&sql, values).await? else {
         return Ok(None);
     };
@@ -134,7 +141,8 @@ pub(super) async fn claim(
             hold(db, now, &id, &wording::paused(&by)).await?;
             continue;
         }
-        if claims >= u64::from(claim.most_claims) {
+        let most_claims = u64::from(claim.most_claims);
+        if claims > most_claims {
             hold(db, now, &id, &wording::claimed_in_vain(claims)).await?;
             continue;
         }
@@ -153,6 +161,7 @@ pub(super) async fn claim(
             fence: run.fence,
             run,
             worker: claim.worker.clone(),
+            alone: claims >= most_claims,
             until: Timestamp::from_millis(until),
         })));
     }

@@ -297,7 +297,7 @@ pub(super) async fn replay(db: &Transaction<'_>, replay: &Replay) -> Result<(), 
             }
             let now = db.now().await?;
             append(db, now, id, AuditKind::Replayed, about(None)).await?;
-            runs::unhold(db, id, &replay.by).await.map(drop)
+            runs::unhold(db, id, &replay.by, None).await.map(drop)
         }
     }
 }

@@ -352,10 +352,12 @@ impl Store for PostgresStore {
             .await
     }
 
-    async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError> {
-        let (run, by) = (run.to_owned(), by.to_owned());
-        self.write(move |db| Box::pin(async move { runs::unhold(db, &run, &by).await }))
-            .await
+    async fn unhold(&self, run: &str, by: &str, model: Option<&str>) -> Result<Run, StoreError> {
+        let (run, by, model) = (run.to_owned(), by.to_owned(), model.map(str::to_owned));
+        self.write(move |db| {
+            Box::pin(async move { runs::unhold(db, &run, &by, model.as_deref()).await })
+        })
+        .await
     }
 
     async fn hold_all(&self, why: &str, by: &str) -> Result<u64, StoreError> {

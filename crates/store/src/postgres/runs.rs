@@ -280,7 +280,12 @@ pub(super) async fn instruct(
     known(&db.db, run).await
 }
 
-pub(super) async fn unhold(db: &Transaction<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
+pub(super) async fn unhold(
+    db: &Transaction<'_>,
+    run: &str,
+    by: &str,
+    model: Option<&str>,
+) -> Result<Run, StoreError> {
     lock(db, run).await?;
     let now = db.now().await?;
     let sql = "UPDATE agent_runs
@@ -288,7 +293,11 @@ pub(super) async fn unhold(db: &Transaction<'_>, run: &str, by: &str) -> Result<
              messages = messages + 1, updated_at = $2
          WHERE id = $1 AND (status = 'held' OR status <> 'done' AND paused_by IS NOT NULL)";
     if db.execute(sql, &[&run, &signed(now)]).await? > 0 {
-        append(db, now, run, AuditKind::Released, About::by(Some(by))).await?;
+        let about = About {
+            subject: model,
+            ..About::by(Some(by))
+        };
+        append(db, now, run, AuditKind::Released, about).await?;
     }
     known(&db.db, run).await
 }

@@ -7,7 +7,7 @@ use super::{
     row::{time, time_if_any, word},
 };
 use crate::{
-    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, ByMode, Decision, Lease,
+    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, Begin, ByMode, Decision, Lease,
     NewApproval, Run, StoreError,
     columns::{limit, millis, read_risk, risk},
     trail::About,
@@ -18,6 +18,12 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 const COLUMNS: &str = "id, run_id, request, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, \
      version, args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, \
      decided_by, decided_at, note, edited, use_by, proof, reasons";
+
+/// SQL query: is an attempt at a call, whose approval was used, the one to go on with? An earlier attempt, or this one
+/// before it was put down, has begun; this one has not ended, and no later or successful one is there.
+const GOES_ON: &str = "SELECT count(*) > 0 AND count(*) FILTER (
+        WHERE attempt > ?3 OR duration_ms IS NOT NULL AND (attempt = ?3 OR error IS NULL AND NOT effect_unknown)) = 0
+     FROM agent_tool_executions WHERE run = (SELECT number FROM agent_runs WHERE id = ?1) AND call_id = ?2";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
     Ok(Approval {
@@ -136,14 +142,15 @@ fn tell(tx: &Tx<'_>, kind: AuditKind, id: &str) -> Result<(), StoreError> {
     )
 }
 
-/// Uses the approval of a request for an execution with these arguments. Returns who gave the approval; an error if it
-/// does not cover the execution.
+/// Uses the approval of a request for an execution. Returns who gave the approval; an error if it does not cover the
+/// execution.
 pub(super) fn consume(
     tx: &Tx<'_>,
     run: &str,
     request: &str,
-    digest: &str,
+    begin: &Begin,
 ) -> Result<Option<String>, StoreError> {
+    let digest = &begin.args_digest;
     let sql = format!(
         "SELECT {COLUMNS}, coalesce(edited_digest, args_digest) AS covers FROM agent_approvals
          WHERE run_id = ?1 AND (request = ?2 OR edited_digest = ?3)
@@ -157,7 +164,13 @@ pub(super) fn consume(
         return Err(wording::request_never_made(run, request));
     };
     if approval.was_used_for(&covers, digest, tx.now)? {
-        return Ok(approval.decided_by);
+        let mut goes_on = tx.prepare_cached(GOES_ON)?;
+        return match goes_on
+            .query_row(params![run, begin.call_id, begin.attempt], |row| row.get(0))?
+        {
+            true => Ok(approval.decided_by),
+            false => Err(wording::used_up(&approval.tool_name)),
+        };
     }
     let mut used =
         tx.prepare_cached("UPDATE agent_approvals SET status = 'consumed' WHERE id = ?1")?;

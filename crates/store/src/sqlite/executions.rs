@@ -89,7 +89,7 @@ pub(super) fn ended(tx: &Tx<'_>, finish: &Finish) -> Result<(), StoreError> {
 fn insert(tx: &Tx<'_>, lease: &Lease, begin: &Begin, at: u64) -> Result<Execution, StoreError> {
     let run = &lease.run;
     let approved_by = match &begin.needs {
-        Some(request) => approvals::consume(tx, &run.id, request, &begin.args_digest)?,
+        Some(request) => approvals::consume(tx, &run.id, request, begin)?,
         None => None,
     };
     let mut insert = tx.prepare_cached(
@@ -97,9 +97,9 @@ fn insert(tx: &Tx<'_>, lease: &Lease, begin: &Begin, at: u64) -> Result<Executio
              (id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, approved, approved_by,
               risk_level, executed_at, run)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, (SELECT number FROM agent_runs WHERE id = ?3))
-         ON CONFLICT (id) DO UPDATE SET executed_at = excluded.executed_at",
+         ON CONFLICT (id) DO UPDATE SET executed_at = excluded.executed_at WHERE duration_ms IS NULL",
     )?;
-    insert.execute(params![
+    let begun = insert.execute(params![
         begin.id,
         run.tenant,
         run.id,
@@ -114,7 +114,10 @@ fn insert(tx: &Tx<'_>, lease: &Lease, begin: &Begin, at: u64) -> Result<Executio
         risk(begin.risk_level),
         at
     ])?;
-    known(tx, &begin.id)
+    match begun {
+        0 => Err(wording::ended_before(begin)),
+        _ => known(tx, &begin.id),
+    }
 }
 
 /// Stores the end of an execution in its row. `took` is its duration; without it, the time since the begin is stored.

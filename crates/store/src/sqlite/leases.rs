@@ -24,7 +24,7 @@ const CAN_GO_ON: &str = "(status = 'ready'
 fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32, Option<String>)>, StoreError> {
     let sql = format!(
         "SELECT id, claims, paused_by FROM agent_runs AS this
-         WHERE {CAN_GO_ON} AND {IS_NEXT}
+         WHERE {CAN_GO_ON} AND {IS_NEXT} AND (:alone OR claims < :most_claims)
            AND agent_name IN (SELECT value FROM json_each(:agents))
            AND (:run IS NULL OR id = :run)
            AND (:per_tenant = 0 OR :per_tenant > (
@@ -39,6 +39,8 @@ fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32, Option<String
             ":agents": serde_json::Value::from(claim.agents.clone()).to_string(),
             ":run": claim.run,
             ":per_tenant": claim.per_tenant,
+            ":alone": claim.alone,
+            ":most_claims": claim.most_claims,
         },
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     );
@@ -57,7 +59,7 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreEr
             hold(tx, &run, &wording::paused(&by))?;
             continue;
         }
-        if claims >= claim.most_claims {
+        if claims > claim.most_claims {
             hold(tx, &run, &wording::claimed_in_vain(claims.into()))?;
             continue;
         }
@@ -74,6 +76,7 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreEr
             fence: run.fence,
             run,
             worker: claim.worker.clone(),
+            alone: claims >= claim.most_claims,
             until: Timestamp::from_millis(until),
         }));
     }

@@ -272,7 +272,7 @@ pub(super) fn replay(tx: &Tx<'_>, replay: &Replay) -> Result<(), StoreError> {
                 return Err(wording::run_not_held(id, run.status));
             }
             append(tx, id, AuditKind::Replayed, about(None))?;
-            runs::unhold(tx, id, &replay.by).map(drop)
+            runs::unhold(tx, id, &replay.by, None).map(drop)
         }
     }
 }

@@ -367,9 +367,10 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError> {
-        let (run, by) = (run.to_owned(), by.to_owned());
-        self.write(move |tx| runs::unhold(tx, &run, &by)).await
+    async fn unhold(&self, run: &str, by: &str, model: Option<&str>) -> Result<Run, StoreError> {
+        let (run, by, model) = (run.to_owned(), by.to_owned(), model.map(str::to_owned));
+        self.write(move |tx| runs::unhold(tx, &run, &by, model.as_deref()))
+            .await
     }
 
     async fn hold_all(&self, why: &str, by: &str) -> Result<u64, StoreError> {

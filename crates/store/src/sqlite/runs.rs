@@ -216,7 +216,12 @@ pub(super) fn instruct(tx: &Tx<'_>, run: &str, by: &str, text: &[u8]) -> Result<
     known(tx, run)
 }
 
-pub(super) fn unhold(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
+pub(super) fn unhold(
+    tx: &Tx<'_>,
+    run: &str,
+    by: &str,
+    model: Option<&str>,
+) -> Result<Run, StoreError> {
     let mut release = tx.prepare_cached(
         "UPDATE agent_runs
          SET status = iif(status = 'held', 'ready', status), held = NULL, held_kind = NULL, held_by = NULL, paused_by = NULL, claims = 0,
@@ -224,7 +229,11 @@ pub(super) fn unhold(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError
          WHERE id = ?1 AND (status = 'held' OR status <> 'done' AND paused_by IS NOT NULL)",
     )?;
     if release.execute(params![run, tx.now])? > 0 {
-        append(tx, run, AuditKind::Released, About::by(Some(by)))?;
+        let about = About {
+            subject: model,
+            ..About::by(Some(by))
+        };
+        append(tx, run, AuditKind::Released, about)?;
     }
     known(tx, run)
 }

@@ -40,6 +40,7 @@ async fn one_of_sixteen_deciders_in_four_processes_wins() {
         time: LONG,
         per_tenant: 0,
         most_claims: 3,
+        alone: true,
     };
     let lease = store.claim(&claim).await.unwrap().unwrap();
     let asked = NewApproval {
