@@ -23,6 +23,9 @@ pub(crate) struct Line<'a> {
     /// Error that occurred after the server had sent the head of its response.
     #[serde(borrow)]
     pub(crate) error: Option<&'a RawValue>,
+    /// Error of a server in front of Ollama.
+    #[serde(borrow)]
+    pub(crate) detail: Option<&'a RawValue>,
 }
 
 /// Message of the model, or the next fragment of it.

@@ -44,6 +44,7 @@ mod fields;
 mod frames;
 mod headers;
 mod hidden;
+mod ids;
 mod limits;
 mod pool;
 mod raw;
@@ -65,6 +66,7 @@ pub use fields::Fields;
 pub use frames::{Event, Events, FrameTooLong, Lines};
 pub use headers::Headers;
 pub use hidden::Hidden;
+pub use ids::CallIds;
 pub use limits::Limits;
 pub use raw::{RawHook, RawReply, request_id};
 pub use reply::{

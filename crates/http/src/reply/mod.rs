@@ -2,7 +2,10 @@
 
 mod ask;
 mod decoder;
+mod ends;
 mod failure;
+mod halves;
+mod reported;
 mod retry_after;
 
 pub use ask::{Words, ask, get_json};
