@@ -2,6 +2,7 @@
 
 use crate::wire::{Line, error_text};
 use agents_core::model::{Delta, DistinctCalls, FinishReason, Reply, ToolCall};
+use agents_http::arguments_text;
 use serde_json::{
     StreamDeserializer,
     de::{Read, SliceRead, StrRead},
@@ -77,7 +78,7 @@ impl Answer {
             piece(&mut self.content, &said.content.0, sink, Delta::Text);
             for call in said.tool_calls.unwrap_or_default() {
                 self.calls.add(ToolCall {
-                    arguments: call.function.arguments_text(),
+                    arguments: arguments_text(call.function.arguments).into_owned(),
                     id: call.id.0.into_owned(),
                     name: call.function.name.0.into_owned(),
                 });

@@ -58,20 +58,6 @@ pub(crate) struct Function<'a> {
     pub(crate) arguments: Option<&'a RawValue>,
 }
 
-impl Function<'_> {
-    /// Returns the arguments of the call as text. An object stays as written, a string (which some servers send) is
-    /// unescaped, and absent arguments are empty.
-    pub(crate) fn arguments_text(&self) -> String {
-        match self.arguments.map(RawValue::get) {
-            None | Some("null") => String::new(),
-            Some(text) if text.starts_with('"') => {
-                serde_json::from_str(text).unwrap_or_else(|_| text.to_owned())
-            }
-            Some(text) => text.to_owned(),
-        }
-    }
-}
-
 /// Returns the message in an error of the server, which is a string or an object with a `message`; otherwise its JSON.
 pub(crate) fn error_text(error: &RawValue) -> String {
     #[derive(Deserialize)]

@@ -16,24 +16,23 @@ impl CallSite<'_> {
         if is_harmless || accepted.denied.is_some() {
             return;
         }
-        let own = self.with_call(|call| (!call.is_edited()).then(|| call.call.clone()));
-        let Some(own) = own.filter(|own| turn_of(&own.id).is_some()) else {
-            return;
-        };
         let args = normal(accepted.args.as_str());
-        let is_same = |before: &&Call| {
-            let other = self.definition.tools.get(&before.call.name);
-            before.seq < self.seq
-                && turn_of(&before.call.id) == turn_of(&own.id)
-                && other.is_some_and(|other| other.spec().own_name() == tool.spec().own_name())
-                && (normal(before.input().as_str()) == args
-                    || normal(&before.call.arguments) == normal(&own.arguments))
-        };
-        if self
-            .cx
-            .node
-            .frame(|frame| frame.calls.iter().any(|call| is_same(&call)))
-        {
+        let is_second = self.cx.node.frame(|frame| {
+            let Some(own) = frame.under_way().find(|call| call.seq == self.seq) else {
+                return false;
+            };
+            let turn = turn_of(&own.call.id).filter(|_| !own.is_edited());
+            let is_same = |before: &Call| {
+                let other = self.definition.tools.get(&before.call.name);
+                before.seq < self.seq
+                    && turn_of(&before.call.id) == turn
+                    && other.is_some_and(|other| other.spec().own_name() == tool.spec().own_name())
+                    && (normal(before.input().as_str()) == args
+                        || normal(&before.call.arguments) == normal(&own.call.arguments))
+            };
+            turn.is_some() && frame.under_way().any(is_same)
+        });
+        if is_second {
             accepted.denied = Some(wording::STANDS_TWICE.to_owned());
         }
     }

@@ -56,7 +56,9 @@ impl DistinctCalls {
     }
 
     /// Returns the calls, in the order in which they were added.
-    pub fn into_calls(self) -> Vec<ToolCall> {
+    pub fn into_calls(mut self) -> Vec<ToolCall> {
+        // Calls stay in the conversation, so spare capacity would be kept as well.
+        self.calls.shrink_to_fit();
         self.calls
     }
 }

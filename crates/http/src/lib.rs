@@ -70,8 +70,8 @@ pub use ids::CallIds;
 pub use limits::Limits;
 pub use raw::{RawHook, RawReply, request_id};
 pub use reply::{
-    Decoder, Ending, Format, Framing, Problem, Progress, Sink, Words, ask, error_text, excerpt,
-    get_json, retry_after,
+    Decoder, Ending, Format, Framing, Problem, Progress, Sink, Words, arguments_text, ask,
+    error_text, excerpt, get_json, retry_after,
 };
 pub use schema::{Dialect, Keywords, Objects, References};
 pub use server::{Call, Endpoint, Server};

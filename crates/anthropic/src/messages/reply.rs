@@ -6,7 +6,7 @@ use super::{
     wire::{self, Delta as Piece, Event as Wire, Message, StopDetails, Text, Usage},
 };
 use agents_core::model::{Delta, DistinctCalls, FinishReason, Reply, Thinking, ToolCall};
-use agents_http::{Event, Format, Problem, Progress, Sink};
+use agents_http::{Event, Format, Problem, Progress, Sink, arguments_text};
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
@@ -256,9 +256,9 @@ impl MessagesReply {
                     name: owned(block.name),
                     arguments: String::new(),
                 },
-                input: match block.input.map(RawValue::get) {
-                    None | Some("null") => "{}".to_owned(),
-                    Some(input) => input.to_owned(),
+                input: match &*arguments_text(block.input) {
+                    "" => "{}".to_owned(),
+                    input => input.to_owned(),
                 },
             },
             _ => Content::Other {

@@ -6,9 +6,9 @@ use super::{
     wire::{Call, Candidate, Chunk, Part, Usage},
 };
 use agents_core::model::{
-    Delta, DistinctCalls, FinishReason, ModelErrorKind, Reply, Thinking, ToolCall, prompted,
+    Delta, DistinctCalls, FinishReason, ModelErrorKind, Reply, Thinking, ToolCall,
 };
-use agents_http::{Event, Format, Problem, Progress, Sink};
+use agents_http::{Event, Format, Problem, Progress, Sink, arguments_text};
 use serde_json::{Map, Value, value::RawValue};
 
 /// A reply in the format of `generateContent` that is being read.
@@ -236,7 +236,7 @@ impl ContentReply {
                 call: ToolCall {
                     id,
                     name,
-                    arguments: call.args.map(whole_arguments).unwrap_or_default(),
+                    arguments: arguments_text(call.args).into_owned(),
                 },
                 arguments: Value::Object(Map::new()),
             });
@@ -273,17 +273,6 @@ impl ContentReply {
         if self.calls.add(call) {
             self.order.push(place);
         }
-    }
-}
-
-/// Returns the arguments of a call as text: an object as it was written, also if it comes as a text.
-fn whole_arguments(json: &RawValue) -> String {
-    let json = json.get();
-    let text: Option<String> = serde_json::from_str(json).ok();
-    match text.filter(|text| prompted::is_object(text)) {
-        Some(object) => object,
-        None if json == "null" => String::new(),
-        None => json.to_owned(),
     }
 }
 

@@ -97,11 +97,11 @@ fn calls_and_reasons_in_other_shapes() {
         );
         assert_eq!(reply.usage.input_tokens, 3);
     }
-    // A text that is no object stays a text.
+    // What is no object is for the reader of arguments.
     let reply = whole(&stream(&[
         r#"{"functionCall":{"name":"now","args":"noon"}}"#,
     ]));
-    assert_eq!(reply.calls, [call("", "now", "\"noon\"")]);
+    assert_eq!(reply.calls, [call("", "now", "noon")]);
 }
 
 #[test]

@@ -77,14 +77,14 @@ pub async fn ask<F: Format>(
     let has_stopped = failure.is_ok() && decoder.progress() == Progress::Stopped;
     let (server, model) = (failures.server.name(), words.model);
     let mut reply = decoder.into_reply();
-    let said = reply.content.chars().count();
     match ended {
         Ok(()) => ends::gave_reason(server, model),
         Err(_) if has_stopped && ends::gave_none(server, model, &reply) => {}
-        Err(_) if has_stopped => return Err(failures.without_reason(said)),
         Err(problem) => {
+            let said = reply.content.chars().count();
             return Err(match failure {
                 Ok(Some(failure)) => failures.transport(&failure, said),
+                _ if has_stopped => failures.without_reason(said),
                 _ => failures.problem(&problem, said),
             });
         }
@@ -156,8 +156,7 @@ async fn read<F: Format>(
             Err(failure) => return Ok(Some(failure)),
         };
         decoder.on(&piece, sink)?;
-        let before = progress;
-        let progress = decoder.progress();
+        let (before, progress) = (progress, decoder.progress());
         if progress > Progress::Nothing || decoder.framing() == Some(Framing::Document) {
             body.begun();
         }

@@ -368,20 +368,28 @@ fn read_event(
     Ok(())
 }
 
-/// Returns the data of an event, line by line if each line is a document of its own: some servers leave out the empty
-/// lines between events.
+/// Returns the documents in the data of an event. Mostly there is one. Some servers leave out the empty lines between
+/// events, or what stands before the word that ends the stream.
 fn documents(data: &str) -> impl Iterator<Item = &str> {
+    const END: &str = "[DONE]";
     let is_document = |line: &str| {
         let line = line.trim();
-        line == "[DONE]"
-            || line.starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok()
+        line == END || line.starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok()
     };
     let has_several = data.contains('\n') && data.lines().all(is_document);
     let (one, lines) = match has_several {
         true => (None, Some(data.lines())),
         false => (Some(data), None),
     };
-    one.into_iter().chain(lines.into_iter().flatten())
+    let glued = one.and_then(|data| data.trim_end().strip_suffix(END));
+    let glued = glued.map(|data| data.trim_end().trim_end_matches("data:").trim_end());
+    let (one, end) = match glued.filter(|data| data.ends_with('}')) {
+        Some(data) => (Some(data), Some(END)),
+        None => (one, None),
+    };
+    one.into_iter()
+        .chain(end)
+        .chain(lines.into_iter().flatten())
 }
 
 fn read_line(

@@ -46,23 +46,26 @@ impl Calls {
     /// Adds a fragment to the tool call that it belongs to, or begins a call with it.
     pub(super) fn add(&mut self, piece: &wire::Call<'_>) {
         let (id, name, arguments) = (&*piece.id.text, piece.name(), piece.arguments());
+        let calls = &mut self.0;
+        let last = calls.len().checked_sub(1);
+        let is_it = |at: &usize| !is_another(&calls[*at].call, id, name, &arguments);
         let found = match piece.index {
-            Some(index) => self
-                .0
-                .iter_mut()
-                .rfind(|held| held.index == Some(index))
-                .filter(|held| !is_another(&held.call, id, name, &arguments)),
-            // Servers without an index: a name begins a call, unless the id says otherwise or the last call has none.
+            Some(index) => calls
+                .iter()
+                .rposition(|held| held.index == Some(index))
+                .filter(is_it),
+            // Servers without an index: a name begins a call, unless the id says otherwise, the last call has no name, or
+            // its arguments go on.
             None => match (id, name) {
-                ("", "") => self.0.last_mut(),
-                ("", _) => self.0.last_mut().filter(|held| held.call.name.is_empty()),
-                _ => self
-                    .0
-                    .iter_mut()
-                    .rfind(|held| held.call.id == id)
-                    .filter(|held| !is_another(&held.call, id, name, &arguments)),
+                ("", "") => last,
+                ("", _) => last.filter(|at| calls[*at].call.name.is_empty()),
+                _ => match calls.iter().rposition(|held| held.call.id == id) {
+                    Some(at) => Some(at).filter(is_it),
+                    None => last.filter(|at| goes_on(&calls[*at].call, name, &arguments)),
+                },
             },
         };
+        let found = found.map(|at| &mut calls[at]);
         let Some(held) = found else {
             return self.push(piece);
         };
@@ -107,6 +110,15 @@ fn is_another(held: &ToolCall, id: &str, name: &str, arguments: &str) -> bool {
     }
     let has_nothing = arguments.is_empty() && held.arguments.is_empty();
     is_whole && (other_id || !arguments.is_empty()) || other_id && has_nothing
+}
+
+/// Returns `true` if a fragment of this name can only be the rest of the call's arguments.
+fn goes_on(held: &ToolCall, name: &str, arguments: &str) -> bool {
+    held.name == name
+        && held.arguments.trim_start().starts_with('{')
+        && !arguments.is_empty()
+        && !arguments.trim_start().starts_with('{')
+        && !prompted::is_object(&held.arguments)
 }
 
 /// Returns `true` if the call has the empty object as its arguments until the real ones come: the fragment with them

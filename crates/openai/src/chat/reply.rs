@@ -149,7 +149,15 @@ impl ChatReply {
         }
         match choice.finish_reason.as_deref() {
             None | Some("") => {}
-            Some("error") => {
+            Some(
+                "error"
+                | "abort"
+                | "aborted"
+                | "cancelled"
+                | "network_error"
+                | "server_error"
+                | "insufficient_system_resource",
+            ) => {
                 return Err(Problem::Reported {
                     kind: ModelErrorKind::Interrupted,
                     message: "the model's provider failed during the reply".to_owned(),
@@ -221,7 +229,7 @@ fn finish(reason: &str) -> FinishReason {
         "stop" | "eos" | "end_turn" => FinishReason::Stop,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,
         "length" | "max_tokens" => FinishReason::Length,
-        "content_filter" => FinishReason::Filter,
+        "content_filter" | "sensitive" => FinishReason::Filter,
         "refusal" => FinishReason::Refusal,
         other => FinishReason::Other(other.to_owned()),
     }

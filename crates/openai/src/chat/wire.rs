@@ -1,5 +1,6 @@
 //! The JSON types of replies, which borrow from the received bytes. Servers differ, so every field may be missing.
 
+use agents_http::arguments_text;
 use serde::{
     Deserialize, Deserializer,
     de::{
@@ -113,6 +114,8 @@ pub(super) struct Call<'a> {
     parameters: Option<&'a RawValue>,
     #[serde(borrow)]
     input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
 }
 
 impl<'a> Call<'a> {
@@ -129,19 +132,12 @@ impl<'a> Call<'a> {
         function.map_or(&self.name.text, |function| &function.name.text)
     }
 
-    /// Returns the arguments as text: a string is unescaped, and an object, which some servers send, stays as written.
     pub(super) fn arguments(&self) -> Cow<'_, str> {
         let arguments = match &self.function {
-            Some(function) => [function.arguments, function.parameters, function.input],
-            None => [self.arguments, self.parameters, self.input],
+            Some(of) => [of.arguments, of.parameters, of.input, of.args],
+            None => [self.arguments, self.parameters, self.input, self.args],
         };
-        match arguments.into_iter().flatten().next().map(RawValue::get) {
-            None | Some("null") => Cow::Borrowed(""),
-            Some(text) if text.starts_with('"') => {
-                serde_json::from_str::<Text<'_>>(text).map_or(Cow::Borrowed(text), |text| text.text)
-            }
-            Some(text) => Cow::Borrowed(text),
-        }
+        arguments_text(arguments.into_iter().flatten().next())
     }
 }
 
@@ -157,6 +153,8 @@ pub(super) struct Function<'a> {
     parameters: Option<&'a RawValue>,
     #[serde(borrow)]
     input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
 }
 
 #[derive(Clone, Copy, Deserialize)]

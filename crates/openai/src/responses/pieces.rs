@@ -3,8 +3,9 @@
 //! Servers do not always send all of that, and what they send does not always agree. The last word is the item, unless
 //! it says less than what came before.
 
-use super::wire::{FunctionCall, StreamEvent, text};
+use super::wire::{FunctionCall, StreamEvent};
 use agents_core::model::{ToolCall, prompted};
+use agents_http::arguments_text;
 
 /// Calls that are arriving piece by piece, in the order in which they began.
 #[derive(Default)]
@@ -32,6 +33,11 @@ impl Pieces {
             name,
             arguments,
         } = item.call();
+        // Some servers begin an item twice.
+        let is_held = |held: &Arriving| !id.is_empty() && held.id == id;
+        if self.0.iter().any(is_held) {
+            return;
+        }
         self.0.push(Arriving {
             item: item.id.as_deref().unwrap_or_default().to_owned(),
             position,
@@ -44,14 +50,13 @@ impl Pieces {
 
     /// Adds a fragment of the arguments of the call that the event names.
     pub(super) fn add(&mut self, event: &StreamEvent<'_>) {
-        let fragment = text(event.delta);
+        let fragment = arguments_text(event.delta);
         self.named(event).fragments.push_str(&fragment);
     }
 
     /// Sets the arguments of the call that the event names.
     pub(super) fn set(&mut self, event: &StreamEvent<'_>) {
-        let whole = text(event.arguments);
-        self.named(event).whole = whole;
+        self.named(event).whole = arguments_text(event.arguments).into_owned();
     }
 
     /// Returns the call that the event names, or the last one; begins a call if there is none.
@@ -130,7 +135,7 @@ impl FunctionCall<'_> {
         ToolCall {
             id: self.call_id.as_deref().unwrap_or_default().to_owned(),
             name: self.name.as_deref().unwrap_or_default().to_owned(),
-            arguments: text(self.arguments),
+            arguments: arguments_text(self.arguments).into_owned(),
         }
     }
 }

@@ -76,14 +76,6 @@ pub(super) struct FunctionCall<'a> {
     pub(super) arguments: Option<&'a RawValue>,
 }
 
-/// Returns a value as text: a string is unescaped, and any other JSON, which some servers send, stays as written.
-pub(super) fn text(json: Option<&RawValue>) -> String {
-    match json.map(RawValue::get) {
-        None | Some("null") => String::new(),
-        Some(json) => serde_json::from_str(json).unwrap_or_else(|_| json.to_owned()),
-    }
-}
-
 /// A part of an item: a text, or the words of a refusal.
 #[derive(Deserialize)]
 pub(super) struct Part {

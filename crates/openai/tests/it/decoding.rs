@@ -286,6 +286,12 @@ fn calls_in_other_shapes() {
         assert_eq!(whole(&document).calls, [call(id, "one", args)], "{body}");
         assert_eq!(calls(&[body]), [call(id, "one", args)], "{body}");
     }
+    // Without an index, too, a fragment under another id may be the rest of the arguments.
+    let rest = [
+        r#"{"tool_calls":[{"id":"a","function":{"name":"one","arguments":"{\"x\""}}]}"#,
+        r#"{"tool_calls":[{"id":"b","function":{"name":"one","arguments":": 1}"}}]}"#,
+    ];
+    assert_eq!(calls(&rest), [call("a", "one", args)]);
     let old = [
         r#"{"function_call":{"name":"one","arguments":""}}"#,
         r#"{"function_call":{"arguments":"{\"x\""}}"#,
@@ -519,6 +525,8 @@ fn events_without_an_empty_line_between() {
 
 #[test]
 fn a_document_with_the_end_of_a_stream() {
+    let glued = HELLO_STREAM.replace("\n\ndata: [DONE]", "data: [DONE]");
+    assert_eq!(whole(&glued), whole(HELLO));
     for end in ["data: [DONE]\n\n", "\n\ndata: [DONE]\n\n", "\ndata:[DONE]"] {
         let body = format!("{HELLO}{end}");
         for chunk in [usize::MAX, 1, 7] {

@@ -169,6 +169,11 @@ fn the_parts_of_a_call_agree() {
             vec![json!({ "type": "response.output_item.added", "item": item(args) })],
             none.clone(),
         ),
+        // The item begins twice.
+        (
+            vec![added.clone(), added.clone(), delta(args), done("{}")],
+            none.clone(),
+        ),
         // The fragments come before the item, or the item alone.
         (vec![delta(args), done("{}")], none.clone()),
         (vec![done(args)], none.clone()),
