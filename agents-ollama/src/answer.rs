@@ -1,7 +1,8 @@
 //! Builds one [`Reply`] from the lines of an answer. An answer in one document is read as a stream of one line.
 
 use crate::wire::{Line, error_text};
-use agents_core::model::{Delta, FinishReason, Reply, ToolCall};
+use agents_core::model::{Delta, DistinctCalls, FinishReason, Reply, ToolCall};
+use agents_http::arguments_text;
 use serde_json::{
     StreamDeserializer,
     de::{Read, SliceRead, StrRead},
@@ -32,7 +33,7 @@ impl AnswerError {
 pub(crate) struct Answer {
     content: String,
     thinking: String,
-    calls: Vec<ToolCall>,
+    calls: DistinctCalls,
     reply: Reply,
     has_message: bool,
     done: Option<bool>,
@@ -63,8 +64,9 @@ impl Answer {
             prompt_eval_count,
             eval_count,
             error,
+            detail,
         } = line;
-        if let Some(error) = error {
+        if let Some(error) = error.or(detail) {
             return Err(AnswerError::Reported(error_text(error)));
         }
         if self.is_done() {
@@ -74,18 +76,17 @@ impl Answer {
             self.has_message = true;
             piece(&mut self.thinking, &said.thinking.0, sink, Delta::Thinking);
             piece(&mut self.content, &said.content.0, sink, Delta::Text);
-            let calls = said.tool_calls.unwrap_or_default();
-            // Calls stay in the conversation, so spare capacity would be kept as well.
-            self.calls.reserve_exact(calls.len());
-            for call in calls {
-                self.calls.push(ToolCall {
-                    arguments: call.function.arguments_text(),
+            for call in said.tool_calls.unwrap_or_default() {
+                self.calls.add(ToolCall {
+                    arguments: arguments_text(call.function.arguments).into_owned(),
                     id: call.id.0.into_owned(),
                     name: call.function.name.0.into_owned(),
                 });
             }
         }
-        self.done = done.or(self.done);
+        // Some servers leave `done` out of the last line, which has a reason.
+        let has_reason = !done_reason.0.is_empty();
+        self.done = done.or(has_reason.then_some(true)).or(self.done);
         let usage = &mut self.reply.usage;
         usage.input_tokens = prompt_eval_count.map_or(usage.input_tokens, count);
         usage.output_tokens = eval_count.map_or(usage.output_tokens, count);
@@ -129,7 +130,7 @@ impl Answer {
         } = self;
         reply.content = content;
         reply.thinking = (!thinking.is_empty()).then(|| thinking.into());
-        reply.calls = calls;
+        reply.calls = calls.into_calls();
         reply.usage.requests = 1;
         reply
     }

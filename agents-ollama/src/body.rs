@@ -9,7 +9,7 @@
 use crate::config::RequestTemplate;
 use crate::tokens::at_least;
 use agents_core::model::{Media, Message, Request, ToolCall, prompted};
-use agents_http::Dialect;
+use agents_http::{CallIds, Dialect};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -28,6 +28,7 @@ struct Encoded {
     key: CacheKey,
     message_count: usize,
     messages: Vec<u8>,
+    ids: CallIds,
     /// Number of tokens that the texts of these messages have at least.
     tokens: u64,
     /// Schema of the grammar in constrained mode; otherwise empty.
@@ -126,7 +127,7 @@ impl Encoded {
                 content,
                 thinking,
                 calls,
-            } => assistant(out, content, thinking.as_deref(), calls),
+            } => assistant(out, &mut self.ids, content, thinking.as_deref(), calls),
             Message::Tool {
                 tool_call_id,
                 name,
@@ -135,7 +136,8 @@ impl Encoded {
                 open(out, "tool", content);
                 field(out, b",\"tool_name\":", name);
                 if !tool_call_id.is_empty() {
-                    field(out, b",\"tool_call_id\":", tool_call_id);
+                    let id = self.ids.of_result(tool_call_id, tool_call_id);
+                    field(out, b",\"tool_call_id\":", id);
                 }
                 images(out, &content.media);
             }
@@ -209,7 +211,13 @@ fn fingerprint(request: &Request<'_>) -> u64 {
 
 /// Encodes a message of the model. Ollama refuses a request in which `arguments` is not an object. A malformed call is
 /// therefore sent as part of the text, and a valid call exactly as the model wrote it.
-fn assistant(out: &mut Vec<u8>, content: &str, thinking: Option<&str>, calls: &[ToolCall]) {
+fn assistant(
+    out: &mut Vec<u8>,
+    ids: &mut CallIds,
+    content: &str,
+    thinking: Option<&str>,
+    calls: &[ToolCall],
+) {
     let (good, bad): (Vec<_>, Vec<_>) = calls
         .iter()
         .partition(|call| prompted::is_object(&call.arguments));
@@ -225,7 +233,7 @@ fn assistant(out: &mut Vec<u8>, content: &str, thinking: Option<&str>, calls: &[
             b",{"
         });
         if !call.id.is_empty() {
-            field(out, b"\"id\":", &call.id);
+            field(out, b"\"id\":", &ids.of_call(&call.id, &call.id));
             out.push(b',');
         }
         field(out, b"\"function\":{\"name\":", &call.name);

@@ -4,10 +4,8 @@ use crate::{answer::AnswerError, wire::error_text};
 use agents_core::model::{ContextOverflow, ModelError, ModelErrorKind as Kind};
 use agents_http::{
     Hidden, TransportError, excerpt,
-    http::{
-        Response, StatusCode,
-        header::{HeaderName, LOCATION, RETRY_AFTER},
-    },
+    http::{Response, StatusCode, header::LOCATION},
+    retry_after,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -31,19 +29,18 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     /// Address to which the server redirected the request, if it did.
     redirect: Option<String>,
-    /// Time that the server asks clients to wait, if it is given in whole seconds; a date is ignored.
+    /// Time that the server asks clients to wait.
     retry_after: Option<Duration>,
 }
 
 impl Refusal {
     pub(crate) fn of<B>(response: &Response<B>) -> Self {
-        let header = |name: HeaderName| response.headers().get(name)?.to_str().ok();
+        let redirect = response.headers().get(LOCATION);
+        let redirect = redirect.and_then(|target| target.to_str().ok());
         Refusal {
             status: response.status(),
-            redirect: header(LOCATION).map(str::to_owned),
-            retry_after: header(RETRY_AFTER)
-                .and_then(|wait| wait.trim().parse().ok())
-                .map(Duration::from_secs),
+            redirect: redirect.map(str::to_owned),
+            retry_after: retry_after(response.headers()),
         }
     }
 
@@ -142,10 +139,16 @@ impl ErrorContext<'_> {
                     excerpt(body)
                 ),
             ),
-            AnswerError::Reported(text) => self.error(
-                Kind::Refused,
-                format!("Ollama at {server} reported: {text}"),
-            ),
+            AnswerError::Reported(text) if ContextOverflow::is_told(&text) => {
+                self.too_long(self.overflow(&text))
+            }
+            AnswerError::Reported(text) => {
+                let kind = match is_about_what_was_written(&text) {
+                    true => Kind::Interrupted,
+                    false => Kind::Refused,
+                };
+                self.error(kind, format!("Ollama at {server} reported: {text}"))
+            }
         }
     }
 
@@ -159,6 +162,15 @@ impl ErrorContext<'_> {
                 excerpt(body)
             ),
         )
+    }
+
+    /// Returns the sizes of a request that is too long: those in the server's words, and the window that was asked for.
+    fn overflow(&self, text: &str) -> ContextOverflow {
+        let told = ContextOverflow::in_words(text);
+        ContextOverflow {
+            window: told.window.or(self.window.map(Into::into)),
+            ..told
+        }
     }
 
     /// Describes a request that the model could not read as a whole.
@@ -198,13 +210,8 @@ impl ErrorContext<'_> {
         let of_model = said.as_deref().is_some_and(|text| text.contains("model"));
         let text = said.unwrap_or_else(|| excerpt(body));
         let code = refusal.status.as_u16();
-        if is_too_long(&text) && *path == "api/chat" {
-            let told = ContextOverflow::in_words(&text);
-            let overflow = ContextOverflow {
-                window: told.window.or(self.window.map(Into::into)),
-                ..told
-            };
-            return self.too_long(overflow).with_status(code);
+        if ContextOverflow::is_told(&text) && *path == "api/chat" {
+            return self.too_long(self.overflow(&text)).with_status(code);
         }
         let (kind, message) = match code {
             404 if of_model && *path == "api/chat" => (
@@ -251,13 +258,19 @@ impl ErrorContext<'_> {
                      with `.retry(3)`"
                 ),
             ),
-            400..500 => (
+            400..=499 => (
                 Kind::Refused,
                 format!("Ollama at {server} refused the request ({code}): {text}"),
             ),
             502 | 504 => (
                 Kind::Unreachable,
                 format!("the gateway at {server} does not reach Ollama ({code}): {text}"),
+            ),
+            500 if is_about_what_was_written(&text) => (
+                Kind::Interrupted,
+                format!(
+                    "Ollama at {server} failed ({code}): {text}: ask again, or let the model do so with `.retry(3)`"
+                ),
             ),
             _ => (
                 Kind::Refused,
@@ -272,17 +285,19 @@ impl ErrorContext<'_> {
     }
 }
 
-/// Returns `true` for the messages of Ollama, and of the servers within it, that a prompt does not fit. The last one is
-/// that of a server which has left out the user's words, since they did not fit.
-fn is_too_long(text: &str) -> bool {
-    [
-        "longer than the context length",
-        "exceeds the context length",
-        "exceeds the available context size",
-        "no user query found in messages",
-    ]
-    .iter()
-    .any(|words| text.contains(words))
+/// Returns `true` for messages of Ollama that it could not read what its model had written. The model writes another text
+/// the next time.
+fn is_about_what_was_written(text: &str) -> bool {
+    let wordings = [
+        "invalid character",
+        "unexpected end of JSON",
+        "unexpected EOF",
+        "failed to parse",
+        "error parsing",
+        "cannot unmarshal",
+        "XML syntax error",
+    ];
+    wordings.iter().any(|words| text.contains(words))
 }
 
 /// Returns `true` for Ollama's message that a model has no template for tools.

@@ -12,8 +12,8 @@ use agents_core::model::{
 use agents_http::{Body, Lines, TransportError};
 use std::time::Duration;
 
-/// Time limit for the end of the body after `"done": true`. Only a connection that was read to its end can be used
-/// again.
+/// Time limit for the end of the body after `"done": true`, whatever arrives until then. Only a connection that was read
+/// to its end can be used again.
 const END_OF_BODY_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Reads the answer to a chat request that comes in one document.
@@ -66,7 +66,7 @@ pub(crate) async fn streamed(
             if body.is_complete() {
                 break None;
             }
-            body.shorten_timeout(END_OF_BODY_TIMEOUT);
+            body.end_within(END_OF_BODY_TIMEOUT);
         }
     };
     // The last line may lack its line feed.

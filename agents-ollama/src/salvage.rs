@@ -5,6 +5,7 @@
 //! malformed call, which the run can repair like any other. See ollama/ollama issues 11704, 12064, 12884 and 17638.
 
 use agents_core::{
+    Effects,
     model::{Request, ToolCall},
     tool::ToolSpec,
 };
@@ -28,7 +29,7 @@ pub(crate) fn call(complaint: &str, request: &Request<'_>) -> Option<ToolCall> {
     }
     Some(ToolCall {
         id: String::new(),
-        name: infer_tool_name(raw, request),
+        name: guessed_tool(raw, request),
         arguments: raw.to_owned(),
     })
 }
@@ -46,26 +47,35 @@ fn read_named_call(raw: &str) -> Option<(String, String)> {
     Some((name, arguments.get().to_owned()))
 }
 
-/// Finds out which tool a quoted call is for, since the error message has no name. The tool is known if only one is
-/// offered, or if only one has all its required parameters in the text. Otherwise the name is empty, and the call is
-/// answered as one of an unknown tool, so that the model tries again.
-fn infer_tool_name(raw: &str, request: &Request<'_>) -> String {
-    let fits = |tool: &ToolSpec| {
-        let required = tool.input_schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|list| {
-            let mut names = list.iter().filter_map(Value::as_str).peekable();
-            names.peek().is_some() && names.all(|name| raw.contains(&format!("\"{name}\"")))
-        })
-    };
-    let (mut offered, mut fitting) = (Vec::new(), Vec::new());
-    for tool in request.tools() {
-        offered.push(tool);
-        if fits(tool) {
-            fitting.push(tool);
+/// Guesses which tool a quoted call is for, since the error message has no name: the only one that fits the text. A tool
+/// fits if the text has all its required parameters and, if it requires none, any other one or no name of a field.
+///
+/// A guess is no ground for an effect: if the tool writes, the name is empty, as it is if none or several fit. The call
+/// is then answered as one of an unknown tool, so that the model tries again.
+fn guessed_tool(raw: &str, request: &Request<'_>) -> String {
+    let has = |name: &str| raw.contains(&format!("\"{name}\""));
+    let fits = |tool: &&ToolSpec| {
+        let schema = &tool.input_schema;
+        let required = schema.get("required").and_then(Value::as_array);
+        let mut required = required
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .peekable();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        match required.peek() {
+            Some(_) => required.all(has),
+            None => {
+                let mut names = properties.into_iter().flat_map(|all| all.keys());
+                !raw.contains('"') || names.any(|name| has(name))
+            }
         }
-    }
-    match (&offered[..], &fitting[..]) {
-        ([only], _) | (_, [only]) => only.name.to_string(),
+    };
+    let mut offered = request.tools().peekable();
+    let is_only = offered.peek().is_some() && request.tools().nth(1).is_none();
+    let mut fitting = offered.filter(|tool| is_only || fits(tool));
+    match (fitting.next(), fitting.next()) {
+        (Some(tool), None) if tool.effects != Effects::Writes => tool.name.to_string(),
         _ => String::new(),
     }
 }

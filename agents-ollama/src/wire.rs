@@ -23,6 +23,9 @@ pub(crate) struct Line<'a> {
     /// Error that occurred after the server had sent the head of its response.
     #[serde(borrow)]
     pub(crate) error: Option<&'a RawValue>,
+    /// Error of a server in front of Ollama.
+    #[serde(borrow)]
+    pub(crate) detail: Option<&'a RawValue>,
 }
 
 /// Message of the model, or the next fragment of it.
@@ -53,20 +56,6 @@ pub(crate) struct Function<'a> {
     /// Arguments of the call as the server wrote them, since parsed numbers would be rounded.
     #[serde(borrow)]
     pub(crate) arguments: Option<&'a RawValue>,
-}
-
-impl Function<'_> {
-    /// Returns the arguments of the call as text. An object stays as written, a string (which some servers send) is
-    /// unescaped, and absent arguments are empty.
-    pub(crate) fn arguments_text(&self) -> String {
-        match self.arguments.map(RawValue::get) {
-            None | Some("null") => String::new(),
-            Some(text) if text.starts_with('"') => {
-                serde_json::from_str(text).unwrap_or_else(|_| text.to_owned())
-            }
-            Some(text) => text.to_owned(),
-        }
-    }
 }
 
 /// Returns the message in an error of the server, which is a string or an object with a `message`; otherwise its JSON.

@@ -138,6 +138,7 @@ impl CallSite<'_> {
                     };
                     match guarded(read) {
                         Ok(Ok((mut accepted, values))) => {
+                            self.refuse_second(tool, &mut accepted);
                             self.confirm_repeat(tool, &mut accepted);
                             self.say_who_gave_them(&mut accepted);
                             prepared = Some((accepted.args.clone(), values));

@@ -32,6 +32,7 @@ mod repeats;
 mod replay;
 mod rules;
 mod shorten;
+mod twice;
 mod wording;
 
 pub(crate) use drive::{Driven, drive, is_part, paused};

@@ -9,8 +9,8 @@ use crate::{
     engine::admit,
     journal::Fact,
     model::{
-        Delta, FinishReason, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage,
-        prompted,
+        Delta, DistinctCalls, FinishReason, Model, ModelError, ModelErrorKind, Reply, Request,
+        ToolCall, Usage, prompted,
     },
     observe::spans,
     reader::{
@@ -398,7 +398,7 @@ fn declared<'a>(definition: &'a AgentDefinition<'_>, must_fit: bool) -> Vec<Decl
 }
 
 /// Gives each call of the reply an id that no other call of the reply has: the id that the model gave, or a new one if
-/// the model gave none or repeated it.
+/// the model gave none, or gave it to another call. A call that stands in the reply again under its id is left out.
 fn with_ids(mut reply: Reply, turn: u32) -> Reply {
     if let [call] = &mut reply.calls[..] {
         if call.id.is_empty() {
@@ -406,6 +406,11 @@ fn with_ids(mut reply: Reply, turn: u32) -> Reply {
         }
         return reply;
     }
+    let mut distinct = DistinctCalls::default();
+    for call in std::mem::take(&mut reply.calls) {
+        distinct.add(call);
+    }
+    reply.calls = distinct.into_calls();
     let mut seen = BTreeSet::new();
     for (index, call) in (0..).zip(&mut reply.calls) {
         if call.id.is_empty() || !seen.insert(call.id.clone()) {

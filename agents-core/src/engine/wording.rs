@@ -60,6 +60,9 @@ pub(super) fn limiter_amiss(amiss: &impl Display) -> String {
     format!("the rate limiter {amiss}, so the tool was not run")
 }
 
+/// Text of the error of the second of two equal calls in one reply.
+pub(super) const STANDS_TWICE: &str = "the same call stands twice in your reply, and this one was not made: call again if it is meant twice";
+
 // ---- arguments that cannot be read ----
 
 pub(super) const NO_ARGUMENTS: &str = "no arguments read as `{}`";

@@ -25,6 +25,7 @@
 //! ```
 
 mod capabilities;
+mod distinct;
 mod error;
 mod fallback;
 mod history;
@@ -44,6 +45,8 @@ mod wording;
 pub use crate::media::is_reference;
 pub use crate::media::{Content, Media, Table};
 pub use capabilities::Capabilities;
+pub use distinct::DistinctCalls;
+pub(crate) use distinct::normal;
 pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;
 pub use history::History;

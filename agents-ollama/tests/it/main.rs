@@ -6,6 +6,7 @@ mod answers;
 mod connections;
 mod errors;
 mod escape;
+mod identity;
 mod modes;
 mod peers;
 mod proxies_and_tls;

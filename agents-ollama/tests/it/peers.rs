@@ -1,7 +1,11 @@
 //! Regression tests for defects of other clients. The numbers are issues of those projects.
 
 use crate::{HELLO, ask, call, history, listen, result, said, server::*, tools, user};
-use agents_core::model::{Model, ModelErrorKind, Request};
+use agents_core::{
+    Effects,
+    model::{Model, ModelErrorKind, Request},
+    tool::{ToolSet, ToolSpec},
+};
 use agents_ollama::ollama;
 use serde_json::{Value, json};
 
@@ -192,4 +196,126 @@ async fn a_call_that_ollama_could_not_read() {
     )])
     .await;
     assert_eq!(ask(&server.model()).await.unwrap_err().status(), Some(500));
+}
+
+/// A server that could not read its model's call may name neither the call nor the tool; the model is asked again.
+#[tokio::test]
+async fn what_ollama_could_not_read_is_asked_for_again() {
+    for words in [
+        "invalid character ']' after object key:value pair",
+        "failed to parse JSON: unexpected end of JSON input",
+        "XML syntax error on line 3: element <parameter> closed by </function>",
+    ] {
+        let error = json!({ "error": words }).to_string();
+        let server = Server::plays([Answer::json(500, &error), Answer::json(200, HELLO)]).await;
+        let model = server.model().retry(2);
+        assert_eq!(ask(&model).await.unwrap().content, "hello", "{words}");
+        assert_eq!(server.seen().len(), 2);
+        let server = Server::plays([Answer::pieces([format!("{error}\n")])]).await;
+        let history = history([user("hi")]);
+        let failed = listen(&server.model(), Request::new(&history)).await.0;
+        assert!(failed.unwrap_err().is_transient(), "{words}");
+    }
+}
+
+/// A broken call without a name goes to no tool that writes, whatever fits.
+#[tokio::test]
+async fn a_guess_is_no_ground_for_an_effect() {
+    let schema = |required: &[&str]| json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": required });
+    let spec = |name: &'static str, effects, required: &[&str]| {
+        ToolSpec::new(name, "", effects, schema(required))
+    };
+    let delete = || spec("delete_file", Effects::Writes, &["path"]);
+    let list = || spec("list_files", Effects::Reads, &[]);
+    let read = || spec("read_file", Effects::Reads, &["path"]);
+    let now = || ToolSpec::new("now", "", Effects::Reads, json!({ "type": "object" }));
+    let raw = r#"{"path":"notes.md",}"#;
+    for (specs, raw, expect) in [
+        (vec![delete()], raw, ""),
+        (vec![delete(), now()], raw, ""),
+        (vec![delete(), list()], raw, ""),
+        (vec![read(), list()], raw, ""),
+        (vec![list(), now()], raw, "list_files"),
+        (vec![read(), now()], raw, "read_file"),
+        (vec![delete(), now()], "{", "now"),
+        (vec![list()], "ls", "list_files"),
+    ] {
+        let complaint = format!("error parsing tool call: raw='{raw}', err=..");
+        let error = json!({ "error": complaint }).to_string();
+        let server = Server::plays([Answer::json(500, &error)]).await;
+        let names: Vec<_> = specs.iter().map(|spec| spec.name.to_string()).collect();
+        let tools = specs.into_iter().map(crate::tool);
+        let tools = tools.fold(ToolSet::new(), ToolSet::with);
+        let history = history([user("hi")]);
+        let request = Request::new(&history).with_tools(&tools);
+        let reply = server.model().chat(request).await.unwrap();
+        assert_eq!(reply.calls, [call("", expect, raw)], "{names:?} {raw}");
+    }
+}
+
+/// The agent is told that there is no such tool, and asks its model again.
+#[tokio::test]
+async fn a_broken_call_without_a_name_is_made_anew() {
+    let complaint = "error parsing tool call: raw='{\"to\":\"Ada\",\"cents\":900,}', err=..";
+    let named = r#"{"message":{"content":"","tool_calls":[{"function":{"name":"pay","arguments":{"to":"Ada","cents":900}}}]},"done":true}"#;
+    let answers = [
+        Answer::json(500, &json!({ "error": complaint }).to_string()),
+        Answer::json(200, named),
+        Answer::json(200, HELLO),
+    ];
+    let model = |url: &str| ollama("m").url(url);
+    let paid = agents_http::testing::pays(model, answers, false).await;
+    assert_eq!(paid.answer.unwrap(), "hello");
+    assert_eq!(paid.payments.len(), 1);
+    assert_eq!(paid.bodies.len(), 3);
+    let told = paid.bodies[1].to_string();
+    assert!(told.contains("there is no tool"), "{told}");
+}
+
+/// The last line may have a reason and no `done`, and a wait may be a fraction of a second.
+#[tokio::test]
+async fn lines_and_headers_in_other_forms() {
+    let begun = "{\"message\":{\"content\":\"hel\"},\"done\":false}\n";
+    for last in [
+        "{\"message\":{\"content\":\"lo\"},\"done_reason\":\"stop\"}\n",
+        "{\"message\":{\"content\":\"lo\"},\"done_reason\":\"stop\",\"done\":true}",
+        "{\"message\":{\"content\":\"lo\"},\"done_reason\":\"length\"}",
+    ] {
+        let server = Server::plays([Answer::pieces([begun, last])]).await;
+        let history = history([user("hi")]);
+        let reply = listen(&server.model(), Request::new(&history)).await.0;
+        assert_eq!(reply.unwrap().content, "hello", "{last}");
+    }
+    let server = Server::plays([Answer::pieces([begun, "{\"detail\":\"gone\"}\n"])]).await;
+    let history = history([user("hi")]);
+    let failed = listen(&server.model(), Request::new(&history)).await.0;
+    assert!(failed.unwrap_err().to_string().contains("reported: gone"));
+    for (head, millis) in [
+        ("retry-after: 1.5\r\n", 1_500),
+        ("retry-after-ms: 20\r\n", 20),
+        ("retry-after: 2\r\n", 2_000),
+    ] {
+        let server = Server::plays([Answer::with_head(429, head, "{}")]).await;
+        let wait = ask(&server.model()).await.unwrap_err().retry_after();
+        assert_eq!(
+            wait,
+            Some(std::time::Duration::from_millis(millis)),
+            "{head}"
+        );
+    }
+}
+
+/// Comments, or anything else, behind the end of an answer are not waited for.
+#[tokio::test]
+async fn an_answer_ends_with_its_last_line() {
+    let mut answer = Answer::begun().piece("{\"message\":{\"content\":\"hello\"},\"done\":true}\n");
+    for _ in 0..200 {
+        answer = answer.wait(100).piece("\n");
+    }
+    let server = Server::plays([answer]).await;
+    let history = history([user("hi")]);
+    let begun = std::time::Instant::now();
+    let reply = listen(&server.model(), Request::new(&history)).await.0;
+    assert_eq!(reply.unwrap().content, "hello");
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5));
 }

@@ -143,10 +143,10 @@ impl Body {
         self.clock.begun();
     }
 
-    /// Shortens the time limit for the chunks that have not arrived ([`Limits::idle`](crate::Limits::idle)). A longer
-    /// one changes nothing.
-    pub fn shorten_timeout(&mut self, wait: Duration) {
-        self.clock.shorten(wait);
+    /// Bounds the time for the rest of the body, whatever arrives in it. A bound that lies later than an earlier one
+    /// changes nothing.
+    pub fn end_within(&mut self, wait: Duration) {
+        self.clock.end_within(wait);
     }
 
     /// Reads the body to its end, and passes all of it to `read`, without a copy if the server declared the length and

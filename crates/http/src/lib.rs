@@ -44,6 +44,7 @@ mod fields;
 mod frames;
 mod headers;
 mod hidden;
+mod ids;
 mod limits;
 mod pool;
 mod raw;
@@ -65,11 +66,12 @@ pub use fields::Fields;
 pub use frames::{Event, Events, FrameTooLong, Lines};
 pub use headers::Headers;
 pub use hidden::Hidden;
+pub use ids::CallIds;
 pub use limits::Limits;
 pub use raw::{RawHook, RawReply, request_id};
 pub use reply::{
-    Decoder, Ending, Format, Framing, Problem, Progress, Sink, Words, ask, error_text, excerpt,
-    get_json, retry_after,
+    Decoder, Ending, Format, Framing, Problem, Progress, Sink, Words, arguments_text, ask,
+    error_text, excerpt, get_json, retry_after,
 };
 pub use schema::{Dialect, Keywords, Objects, References};
 pub use server::{Call, Endpoint, Server};

@@ -74,10 +74,6 @@ struct Deadline {
 
 impl Clock {
     pub(crate) fn start(limits: &Limits) -> Clock {
-        let deadline = |after: Duration| {
-            let at = Instant::now().checked_add(after)?;
-            Some(Deadline { at, after })
-        };
         Clock {
             idle: limits.idle,
             first: limits.first.and_then(deadline),
@@ -90,9 +86,15 @@ impl Clock {
         self.first = None;
     }
 
-    /// Shortens the limit on the time in which no byte arrives. A longer one changes nothing.
-    pub(crate) fn shorten(&mut self, idle: Duration) {
-        self.idle = self.idle.min(idle);
+    /// Bounds the time until the end, whatever arrives until then. A later bound changes nothing.
+    pub(crate) fn end_within(&mut self, after: Duration) {
+        let end = deadline(after);
+        if self
+            .total
+            .is_none_or(|total| end.is_some_and(|end| end.at < total.at))
+        {
+            self.total = end.or(self.total);
+        }
     }
 
     /// Waits for `future` until the first of the limits passes, which is then the error.
@@ -117,4 +119,10 @@ impl Clock {
             .await
             .map_err(|_| TransportError::TimedOut { limit, after })
     }
+}
+
+/// Returns the deadline after this time; `None` if it is too far away to be reached.
+fn deadline(after: Duration) -> Option<Deadline> {
+    let at = Instant::now().checked_add(after)?;
+    Some(Deadline { at, after })
 }

@@ -60,7 +60,6 @@ mod chat;
 mod client;
 mod config;
 mod json;
-mod reported;
 mod responses;
 mod schema;
 

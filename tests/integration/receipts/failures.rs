@@ -139,7 +139,7 @@ async fn an_approval_leaves_its_time_on_the_receipt_and_in_the_pictures() {
     });
     let agent: Plain = AgentBuilder::new("seller").tool(sell).build();
     let (model, _) = ScriptedModel::new([
-        Script::calls([("sell", "{}"), ("sell", "{}")]),
+        Script::calls([("sell", r#"{"nr":1}"#), ("sell", r#"{"nr":2}"#)]),
         Script::text("done"),
     ]);
     let slow = |_: ApprovalRequest| async {

@@ -121,7 +121,8 @@ fn payer(model: ScriptedModel) -> Plain {
 
 #[tokio::test]
 async fn a_call_that_was_cut_off_has_an_attempt_and_one_that_never_ran_has_none() {
-    let (model, _) = ScriptedModel::new([Script::calls([("pay", "{}"), ("pay", "{}")])]);
+    let calls = Script::calls([("pay", r#"{"nr":1}"#), ("pay", r#"{"nr":2}"#)]);
+    let (model, _) = ScriptedModel::new([calls]);
     let outcome = payer(model)
         .run("go")
         .max_parallel(1)

@@ -485,7 +485,8 @@ impl<A: Agent> Run<'_, A> {
 
     /// Has a person approve a call that has run before in this run, in a run around it, or in any run within these: a
     /// call of a tool that writes and is not idempotent, with the same arguments. An earlier call of the same reply
-    /// counts, too. The request shows the earlier execution
+    /// counts, too, if the server told the two apart by their ids; else the second one is not made at all, and the
+    /// model is told how to make it. The request shows the earlier execution
     /// ([`ApprovalReason::Repeated`](crate::run::ApprovalReason::Repeated)).
     ///
     /// ```

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::config::{Config, OUTPUT, RequestTemplate};
 use agents_core::model::{Content, Media, Message, Reply, Request, Thinking, ToolCall, prompted};
-use agents_http::Dialect;
+use agents_http::{CallIds, Dialect};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
@@ -38,6 +38,7 @@ struct Encoded {
     /// Role of the last message, to which content of the same role is added.
     role: Option<Role>,
     has_reply: bool,
+    ids: CallIds,
     /// Is `true` if the model waits for results of its calls, and its last reply has no thinking in front. Thinking is
     /// then left out of the request.
     lacks_thinking: bool,
@@ -188,6 +189,7 @@ impl Encoded {
             ..Encoded::default()
         };
         if let Some(reply) = paused {
+            begun.ids = self.ids.clone();
             begun.push_reply(&reply.content, reply.thinking.as_ref(), &reply.calls);
         }
         begun.messages
@@ -242,7 +244,9 @@ impl Encoded {
                 ..
             } => {
                 self.block(Role::User);
-                put_result(&mut self.messages, tool_call_id, content);
+                let valid = id(tool_call_id);
+                let id = self.ids.of_result(tool_call_id, &valid);
+                put_result(&mut self.messages, id, content);
             }
         }
     }
@@ -319,7 +323,11 @@ impl Encoded {
                     }
                     out.push(b'}');
                 }
-                Piece::Call(number) => put_call(out, &calls[number]),
+                Piece::Call(number) => {
+                    let call = &calls[number];
+                    let id = self.ids.of_call(&call.id, &id(&call.id));
+                    put_call(out, &id, call);
+                }
                 Piece::Thinking { text, signature } => {
                     field(out, b"{\"type\":\"thinking\",\"thinking\":", text);
                     if let Some(signature) = signature {
@@ -344,8 +352,8 @@ fn put_tools(out: &mut Vec<u8>, request: &Request<'_>, dialect: &Dialect) {
     }
 }
 
-fn put_call(out: &mut Vec<u8>, call: &ToolCall) {
-    field(out, b"{\"type\":\"tool_use\",\"id\":", &id(&call.id));
+fn put_call(out: &mut Vec<u8>, id: &str, call: &ToolCall) {
+    field(out, b"{\"type\":\"tool_use\",\"id\":", id);
     field(out, b",\"name\":", &name(&call.name));
     out.extend_from_slice(b",\"input\":");
     match serde_json::from_str::<&RawValue>(call.arguments.trim()) {
@@ -357,12 +365,8 @@ fn put_call(out: &mut Vec<u8>, call: &ToolCall) {
     out.push(b'}');
 }
 
-fn put_result(out: &mut Vec<u8>, call: &str, result: &Content) {
-    field(
-        out,
-        b"{\"type\":\"tool_result\",\"tool_use_id\":",
-        &id(call),
-    );
+fn put_result(out: &mut Vec<u8>, id: &str, result: &Content) {
+    field(out, b"{\"type\":\"tool_result\",\"tool_use_id\":", id);
     out.extend_from_slice(b",\"content\":[");
     let is_blank = result.text.trim().is_empty();
     if !is_blank {

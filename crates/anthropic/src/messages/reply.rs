@@ -5,8 +5,8 @@ use super::{
     order::Place,
     wire::{self, Delta as Piece, Event as Wire, Message, StopDetails, Text, Usage},
 };
-use agents_core::model::{Delta, FinishReason, ModelErrorKind, Reply, Thinking, ToolCall};
-use agents_http::{Event, Format, Problem, Progress, Sink, error_text, excerpt};
+use agents_core::model::{Delta, DistinctCalls, FinishReason, Reply, Thinking, ToolCall};
+use agents_http::{Event, Format, Problem, Progress, Sink, arguments_text};
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
@@ -63,6 +63,15 @@ enum Content {
     },
 }
 
+impl Block {
+    /// Returns `true` if the block is the beginning of this call, and nothing more.
+    fn is_begun(&self, index: Option<u64>, begun: &ToolCall) -> bool {
+        let is_it = |call: &ToolCall| call.id == begun.id && call.arguments.is_empty();
+        let is_call = matches!(&self.content, Content::Call { call, .. } if is_it(call));
+        is_call && self.index == index && !self.is_ended && !begun.id.is_empty()
+    }
+}
+
 impl Format for MessagesReply {
     fn event(&mut self, event: &Event<'_>, sink: Sink<'_>) -> Result<(), Problem> {
         let data = event.data.trim();
@@ -78,12 +87,13 @@ impl Format for MessagesReply {
     fn document(&mut self, json: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
         let message: Message<'_> =
             serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;
-        if let Some(error) = message.error {
-            return Err(reported(error));
-        }
         let Some(blocks) = message.content else {
-            return Err(Problem::malformed("it has no `content`", json));
+            let problem = Problem::in_place_of_reply(json);
+            return Err(problem.unwrap_or_else(|| Problem::malformed("it has no `content`", json)));
         };
+        if let Some(error) = message.error {
+            return Err(Problem::reported(error.get().as_bytes()));
+        }
         for block in blocks {
             self.begin(None, block, sink)?;
             self.end(None);
@@ -91,14 +101,16 @@ impl Format for MessagesReply {
         self.usage = message.usage.and_then(Usage::of);
         self.stop(&message.stop_reason, message.stop_details);
         // A document is whole, with or without a reason.
+        self.finish.get_or_insert_default();
         self.is_ended = true;
         Ok(())
     }
 
     fn progress(&self) -> Progress {
         match self.finish {
-            _ if self.is_ended => Progress::Ended,
+            Some(_) if self.is_ended => Progress::Ended,
             Some(_) => Progress::Complete,
+            None if self.is_ended => Progress::Stopped,
             None if self.blocks.is_empty() => Progress::Nothing,
             None => Progress::Begun,
         }
@@ -107,7 +119,7 @@ impl Format for MessagesReply {
     fn into_reply(self) -> Reply {
         let is_complete = self.is_ended || self.finish.is_some();
         let (mut content, mut thinking) = (String::new(), String::new());
-        let (mut calls, mut order) = (Vec::new(), Vec::new());
+        let (mut calls, mut order) = (DistinctCalls::default(), Vec::new());
         for block in self.blocks {
             let is_whole = is_complete || block.is_ended;
             match block.content {
@@ -127,11 +139,12 @@ impl Format for MessagesReply {
                     });
                 }
                 Content::Call { mut call, input } if is_whole => {
-                    if call.arguments.is_empty() {
+                    if matches!(call.arguments.trim(), "" | "{}") {
                         call.arguments = input;
                     }
-                    calls.push(call);
-                    order.push(Place::Call);
+                    if calls.add(call) {
+                        order.push(Place::Call);
+                    }
                 }
                 Content::Other {
                     json,
@@ -141,6 +154,7 @@ impl Format for MessagesReply {
                 Content::Call { .. } | Content::Other { .. } => {}
             }
         }
+        let calls = calls.into_calls();
         let finish = match self.finish.unwrap_or_default() {
             FinishReason::Stop if !calls.is_empty() => FinishReason::ToolCalls,
             finish => finish,
@@ -166,9 +180,11 @@ impl Format for MessagesReply {
 impl MessagesReply {
     fn read(&mut self, event: Wire<'_>, bytes: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
         if let Some(error) = event.error {
-            return Err(reported(error));
+            return Err(Problem::reported(error.get().as_bytes()));
         }
         match &*event.kind {
+            // Every event of a reply has a type.
+            "" => return Problem::in_place_of_reply(bytes).map_or(Ok(()), Err),
             "message_start" => {
                 // Some gateways begin anew when the model's server has failed.
                 *self = MessagesReply::default();
@@ -240,9 +256,9 @@ impl MessagesReply {
                     name: owned(block.name),
                     arguments: String::new(),
                 },
-                input: match block.input.map(RawValue::get) {
-                    None | Some("null") => "{}".to_owned(),
-                    Some(input) => input.to_owned(),
+                input: match &*arguments_text(block.input) {
+                    "" => "{}".to_owned(),
+                    input => input.to_owned(),
                 },
             },
             _ => Content::Other {
@@ -251,6 +267,15 @@ impl MessagesReply {
                 summary: None,
             },
         };
+        // Some gateways begin a call twice.
+        if let Content::Call { call, .. } = &content
+            && self
+                .blocks
+                .last()
+                .is_some_and(|last| last.is_begun(index, call))
+        {
+            self.blocks.pop();
+        }
         self.blocks.push(Block {
             index,
             content,
@@ -435,24 +460,4 @@ fn finish(reason: &str) -> FinishReason {
         "refusal" => FinishReason::Refusal,
         other => FinishReason::Other(other.to_owned()),
     }
-}
-
-/// Converts an error that the server reports instead of a reply, or after its beginning.
-fn reported(error: &RawValue) -> Problem {
-    #[derive(Deserialize, Default)]
-    struct Reported {
-        #[serde(default, rename = "type")]
-        kind: String,
-    }
-    let json = error.get();
-    let message = error_text(json.as_bytes()).unwrap_or_else(|| excerpt(json.as_bytes()));
-    let Reported { kind } = serde_json::from_str(json).unwrap_or_default();
-    let kind = match &*kind {
-        "overloaded_error" | "rate_limit_error" => ModelErrorKind::Overloaded,
-        "timeout_error" => ModelErrorKind::TimedOut,
-        "api_error" => ModelErrorKind::Interrupted,
-        "not_found_error" => ModelErrorKind::NotFound,
-        _ => ModelErrorKind::Refused,
-    };
-    Problem::Reported { kind, message }
 }

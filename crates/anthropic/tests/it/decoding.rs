@@ -125,6 +125,69 @@ fn every_cut_is_an_error_and_leaves_out_calls_that_have_not_ended() {
 }
 
 #[test]
+fn errors_in_other_clothes() {
+    let (begun, rest) =
+        HELLO_STREAM.split_at(HELLO_STREAM.find("event: content_block_stop").unwrap());
+    for (frame, kind) in [
+        (
+            "event: error\ndata: {\"message\":\"gone\"}",
+            ModelErrorKind::Interrupted,
+        ),
+        ("event: error\ndata: gone", ModelErrorKind::Interrupted),
+        (
+            "error: {\"code\":529,\"message\":\"gone\"}",
+            ModelErrorKind::Overloaded,
+        ),
+        ("data: {\"detail\":\"gone\"}", ModelErrorKind::Interrupted),
+        (
+            "data: {\"status\":500,\"message\":\"gone\"}",
+            ModelErrorKind::Interrupted,
+        ),
+        (
+            "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"gone\"}}",
+            ModelErrorKind::Overloaded,
+        ),
+    ] {
+        let message = "gone".to_owned();
+        let expect = Err(Problem::Reported { kind, message });
+        let body = format!("{begun}{frame}\n\n{rest}");
+        for chunk in [usize::MAX, 1, 7] {
+            assert_eq!(
+                decode(body.as_bytes(), chunk, Ending::Closed).1,
+                expect,
+                "{frame}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_stream_without_a_reason_to_stop_is_no_reply() {
+    for body in [HELLO_STREAM.to_owned(), two_calls()] {
+        let lines = body.lines().filter(|line| !line.contains("message_delta"));
+        let body: String = lines.map(|line| format!("{line}\n")).collect();
+        assert!(body.contains("message_stop"));
+        assert_eq!(problem(&body), Problem::Unfinished, "{body}");
+    }
+}
+
+#[test]
+fn half_a_character_is_no_reason_to_lose_a_reply() {
+    let text = |deltas: &[&str]| {
+        whole(&blocks(
+            &[(r#"{"type":"text","text":""}"#, deltas)],
+            "end_turn",
+        ))
+        .content
+    };
+    let delta = |text: &str| format!(r#"{{"type":"text_delta","text":"{text}"}}"#);
+    let (first, second) = (delta(r"a\ud83d"), delta(r"\ude00!"));
+    assert_eq!(text(&[&first, &second]), "a😀!");
+    assert_eq!(text(&[&second]), "\u{fffd}!");
+    assert_eq!(text(&[&first]), "a");
+}
+
+#[test]
 fn a_document_and_a_stream_give_the_same_reply() {
     let reply = whole(HELLO);
     assert_eq!(reply, whole(HELLO_STREAM));

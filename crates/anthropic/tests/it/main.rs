@@ -8,6 +8,7 @@ mod decoding;
 mod errors;
 mod escape;
 mod fixtures;
+mod identity;
 mod recorded_requests;
 mod requests;
 mod thinking;

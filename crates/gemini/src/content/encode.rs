@@ -17,7 +17,7 @@ use crate::{
     schema,
 };
 use agents_core::model::{Content, Media, Message, Request, Thinking, ToolCall, prompted};
-use agents_http::Dialect;
+use agents_http::{CallIds, Dialect};
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 
@@ -47,6 +47,7 @@ struct Encoded {
     role: Option<Role>,
     /// Calls of the last reply, by which results find their calls.
     calls: Vec<Called>,
+    ids: CallIds,
     /// Place of the last results in the contents, if nothing follows them.
     results: Option<Results>,
 }
@@ -60,8 +61,8 @@ enum Role {
 struct Called {
     id: String,
     name: String,
-    /// Is `true` if the server gave the call its id.
-    has_id: bool,
+    /// Id under which the call was written; `None` if the server gave the call no id.
+    written: Option<String>,
 }
 
 /// Place of the results of calls in the encoded contents, to which further results may be added.
@@ -314,12 +315,13 @@ impl Encoded {
                 } => {
                     self.part(Role::Model);
                     let call = &calls[number];
-                    put_call(&mut self.contents, call, has_id);
+                    let written = has_id.then(|| self.ids.of_call(&call.id, &call.id));
+                    put_call(&mut self.contents, call, written.as_deref());
                     end_part(&mut self.contents, signature);
                     self.calls.push(Called {
                         id: call.id.clone(),
                         name: name(&call.name),
-                        has_id,
+                        written,
                     });
                 }
                 Piece::Part(json) => {
@@ -405,10 +407,10 @@ fn put_declarations(out: &mut Vec<u8>, request: &Request<'_>, dialect: &Dialect)
 }
 
 /// Encodes a call, but not yet the end of its part, before which a signature may stand.
-fn put_call(out: &mut Vec<u8>, call: &ToolCall, has_id: bool) {
+fn put_call(out: &mut Vec<u8>, call: &ToolCall, id: Option<&str>) {
     field(out, b"{\"functionCall\":{\"name\":", &name(&call.name));
-    if has_id {
-        field(out, b",\"id\":", &call.id);
+    if let Some(id) = id {
+        field(out, b",\"id\":", id);
     }
     out.extend_from_slice(b",\"args\":");
     match serde_json::from_str::<&RawValue>(call.arguments.trim()) {
@@ -422,8 +424,8 @@ fn put_call(out: &mut Vec<u8>, call: &ToolCall, has_id: bool) {
 
 fn put_result(out: &mut Vec<u8>, call: &Called, content: Option<&Content>, media: &[Media]) {
     field(out, b"{\"functionResponse\":{\"name\":", &call.name);
-    if call.has_id {
-        field(out, b",\"id\":", &call.id);
+    if let Some(id) = &call.written {
+        field(out, b",\"id\":", id);
     }
     let text = content.map_or("ERROR there is no result", |content| &content.text);
     out.extend_from_slice(match text.starts_with("ERROR ") {

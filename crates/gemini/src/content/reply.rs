@@ -5,9 +5,10 @@ use super::{
     order::{Place, Stretch},
     wire::{Call, Candidate, Chunk, Part, Usage},
 };
-use agents_core::model::{Delta, FinishReason, ModelErrorKind, Reply, Thinking, ToolCall};
-use agents_http::{Event, Format, Problem, Progress, Sink, error_text, excerpt};
-use serde::Deserialize;
+use agents_core::model::{
+    Delta, DistinctCalls, FinishReason, ModelErrorKind, Reply, Thinking, ToolCall,
+};
+use agents_http::{Event, Format, Problem, Progress, Sink, arguments_text};
 use serde_json::{Map, Value, value::RawValue};
 
 /// A reply in the format of `generateContent` that is being read.
@@ -27,7 +28,7 @@ use serde_json::{Map, Value, value::RawValue};
 pub struct ContentReply {
     content: String,
     thoughts: String,
-    calls: Vec<ToolCall>,
+    calls: DistinctCalls,
     /// Call whose arguments are still arriving value by value.
     open: Option<Open>,
     order: Vec<Place>,
@@ -49,21 +50,19 @@ impl Format for ContentReply {
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
-        let chunk = serde_json::from_str(data);
-        self.read(
-            chunk.map_err(|error| Problem::json(&error, data.as_bytes()))?,
-            sink,
-        )
+        self.read(data.as_bytes(), sink)
     }
 
     /// Reads a reply in one document, or a stream whose events are the items of a list.
     fn document(&mut self, json: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
-        let parsed: Result<Vec<Chunk<'_>>, _> = match json.first() {
-            Some(b'[') => serde_json::from_slice(json),
-            _ => serde_json::from_slice(json).map(|chunk| vec![chunk]),
-        };
-        for chunk in parsed.map_err(|error| Problem::json(&error, json))? {
-            self.read(chunk, sink)?;
+        if json.first() == Some(&b'[') {
+            let chunks: Vec<&RawValue> =
+                serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;
+            for chunk in chunks {
+                self.read(chunk.get().as_bytes(), sink)?;
+            }
+        } else {
+            self.read(json, sink)?;
         }
         if self.progress() == Progress::Nothing {
             return Err(Problem::malformed("it has no `candidates`", json));
@@ -89,14 +88,15 @@ impl Format for ContentReply {
         if self.is_document || self.finish.is_some() {
             self.close();
         }
+        let calls = self.calls.into_calls();
         let finish = match self.finish.unwrap_or_default() {
-            FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
+            FinishReason::Stop if !calls.is_empty() => FinishReason::ToolCalls,
             finish => finish,
         };
         Reply {
             content: self.content,
             thinking: with_order(self.thoughts, &self.order),
-            calls: self.calls,
+            calls,
             refusal: self.refusal,
             finish,
             usage: self.usage.map_or_else(
@@ -112,12 +112,19 @@ impl Format for ContentReply {
 }
 
 impl ContentReply {
-    fn read(&mut self, chunk: Chunk<'_>, sink: Sink<'_>) -> Result<(), Problem> {
+    fn read(&mut self, json: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
+        let chunk: Chunk<'_> =
+            serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;
+        let is_part = chunk.candidates.is_some()
+            || chunk.prompt_feedback.is_some()
+            || chunk.usage_metadata.is_some();
+        if (!is_part || chunk.error.is_some())
+            && let Some(problem) = Problem::in_place_of_reply(json)
+        {
+            return Err(problem);
+        }
         if let Some(usage) = chunk.usage_metadata {
             self.usage = Usage::of(usage).map(|usage| usage.or(self.usage));
-        }
-        if let Some(error) = chunk.error {
-            return Err(reported(error));
         }
         for candidate in chunk.candidates.into_iter().flatten() {
             // Only one reply was asked for.
@@ -188,34 +195,31 @@ impl ContentReply {
     fn part(&mut self, json: &RawValue, sink: Sink<'_>) -> Result<(), Problem> {
         let part: Part<'_> = serde_json::from_str(json.get())
             .map_err(|error| Problem::malformed(error, json.get().as_bytes()))?;
-        match part {
-            Part {
-                function_call: Some(call),
-                thought_signature: signature,
-                ..
-            } => return self.call(call, signature),
-            Part {
-                text: Some(text),
-                thought: Some(true),
-                thought_signature: signature,
-                ..
-            } => {
-                self.thoughts.push_str(&text);
-                tell(sink, Delta::Thinking(&text));
-                stretch(&mut self.order, Place::Thought, &text, signature);
+        let Part {
+            text,
+            thought,
+            thought_signature: mut signature,
+            function_call,
+        } = part;
+        if let Some(text) = &text {
+            // The signature of a part with a call is that of the call.
+            let signature = signature.take_if(|_| function_call.is_none());
+            if thought == Some(true) {
+                self.thoughts.push_str(text);
+                tell(sink, Delta::Thinking(text));
+                stretch(&mut self.order, Place::Thought, text, signature);
+            } else {
+                self.content.push_str(text);
+                tell(sink, Delta::Text(text));
+                stretch(&mut self.order, Place::Text, text, signature);
             }
-            Part {
-                text: Some(text),
-                thought_signature: signature,
-                ..
-            } => {
-                self.content.push_str(&text);
-                tell(sink, Delta::Text(&text));
-                stretch(&mut self.order, Place::Text, &text, signature);
-            }
+        }
+        match function_call {
+            Some(call) => return self.call(call, signature),
+            None if text.is_some() => {}
             // An image that the model made would be sent back with every request.
-            _ if json.get().len() > MAX_PART => {}
-            _ => self.order.push(Place::Part(json.to_owned())),
+            None if json.get().len() > MAX_PART => {}
+            None => self.order.push(Place::Part(json.to_owned())),
         }
         Ok(())
     }
@@ -232,10 +236,7 @@ impl ContentReply {
                 call: ToolCall {
                     id,
                     name,
-                    arguments: match call.args.map(RawValue::get) {
-                        None | Some("null") => String::new(),
-                        Some(arguments) => arguments.to_owned(),
-                    },
+                    arguments: arguments_text(call.args).into_owned(),
                 },
                 arguments: Value::Object(Map::new()),
             });
@@ -269,8 +270,9 @@ impl ContentReply {
         if call.arguments.is_empty() {
             call.arguments = arguments.to_string();
         }
-        self.calls.push(call);
-        self.order.push(place);
+        if self.calls.add(call) {
+            self.order.push(place);
+        }
     }
 }
 
@@ -326,24 +328,4 @@ fn with_order(text: String, order: &[Place]) -> Option<Thinking> {
         false => thinking,
     };
     (!thinking.is_empty()).then_some(thinking)
-}
-
-/// Converts an error that the server reports instead of a reply, or after its beginning.
-fn reported(error: &RawValue) -> Problem {
-    #[derive(Deserialize, Default)]
-    struct Reported {
-        #[serde(default)]
-        status: String,
-    }
-    let json = error.get();
-    let message = error_text(json.as_bytes()).unwrap_or_else(|| excerpt(json.as_bytes()));
-    let Reported { status } = serde_json::from_str(json).unwrap_or_default();
-    let kind = match &*status {
-        "RESOURCE_EXHAUSTED" | "UNAVAILABLE" => ModelErrorKind::Overloaded,
-        "DEADLINE_EXCEEDED" => ModelErrorKind::TimedOut,
-        "INTERNAL" | "ABORTED" | "UNKNOWN" => ModelErrorKind::Interrupted,
-        "NOT_FOUND" => ModelErrorKind::NotFound,
-        _ => ModelErrorKind::Refused,
-    };
-    Problem::Reported { kind, message }
 }

@@ -10,9 +10,10 @@ use std::borrow::Cow;
 pub(super) struct Chunk<'a> {
     #[serde(borrow)]
     pub(super) candidates: Option<Vec<Candidate<'a>>>,
+    #[serde(alias = "prompt_feedback")]
     pub(super) prompt_feedback: Option<PromptFeedback>,
     /// JSON of the counts of tokens, which is parsed apart: counts that cannot be read are no reason to lose a reply.
-    #[serde(borrow)]
+    #[serde(borrow, alias = "usage_metadata")]
     pub(super) usage_metadata: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
@@ -31,7 +32,9 @@ pub(super) struct Candidate<'a> {
     pub(super) index: Option<u64>,
     #[serde(borrow)]
     pub(super) content: Option<Content<'a>>,
+    #[serde(alias = "finish_reason")]
     pub(super) finish_reason: Option<String>,
+    #[serde(alias = "finish_message")]
     pub(super) finish_message: Option<String>,
 }
 

@@ -59,6 +59,96 @@ const PIECEMEAL: [&str; 6] = [
 ];
 
 #[test]
+fn a_part_may_have_a_text_and_a_call() {
+    let call_of = r#""functionCall":{"name":"now","args":{}}"#;
+    for (fields, content, thinking) in [
+        (r#""text":"Let me see.","#, "Let me see.", None),
+        (r#""text":"hm","thought":true,"#, "", Some("hm")),
+        (
+            r#""text":"Let me see.","thoughtSignature":"c2ln","#,
+            "Let me see.",
+            Some(""),
+        ),
+        (r#""text":"","#, "", None),
+    ] {
+        let part = format!("{{{fields}{call_of}}}");
+        for reply in [whole(&stream(&[&part])), whole(&document(&part, "STOP"))] {
+            assert_eq!(reply.content, content, "{part}");
+            assert_eq!(reply.calls, [call("", "now", "{}")], "{part}");
+            assert_eq!(reply.thinking.as_deref(), thinking, "{part}");
+        }
+    }
+}
+
+#[test]
+fn calls_and_reasons_in_other_shapes() {
+    for part in [
+        r#"{"functionCall":{"name":"read_file","args":"{\"path\":\"x\"}"}}"#,
+        r#"{"function_call":{"name":"read_file","args":{"path":"x"}}}"#,
+    ] {
+        let body = format!(
+            r#"data: {{"candidates":[{{"content":{{"parts":[{part}]}},"finish_reason":"STOP"}}],"usage_metadata":{{"promptTokenCount":3}}}}"#
+        );
+        let reply = whole(&format!("{body}\n\n"));
+        assert_eq!(
+            reply.calls,
+            [call("", "read_file", r#"{"path":"x"}"#)],
+            "{part}"
+        );
+        assert_eq!(reply.usage.input_tokens, 3);
+    }
+    // What is no object is for the reader of arguments.
+    let reply = whole(&stream(&[
+        r#"{"functionCall":{"name":"now","args":"noon"}}"#,
+    ]));
+    assert_eq!(reply.calls, [call("", "now", "noon")]);
+}
+
+#[test]
+fn errors_in_other_clothes() {
+    let begun = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hel\"}]}}]}\n\n";
+    let end = "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n";
+    for (frame, kind) in [
+        (
+            "event: error\ndata: {\"message\":\"gone\"}",
+            ModelErrorKind::Interrupted,
+        ),
+        (
+            "error: {\"code\":503,\"message\":\"gone\"}",
+            ModelErrorKind::Overloaded,
+        ),
+        ("data: {\"detail\":\"gone\"}", ModelErrorKind::Interrupted),
+        (
+            "data: {\"code\":500,\"message\":\"gone\",\"status\":\"INTERNAL\"}",
+            ModelErrorKind::Interrupted,
+        ),
+    ] {
+        let message = "gone".to_owned();
+        let expect = Problem::Reported { kind, message };
+        assert_eq!(
+            problem(&format!("{begun}{frame}\n\n{end}")),
+            expect,
+            "{frame}"
+        );
+    }
+    assert_eq!(problem(begun), Problem::Unfinished);
+}
+
+#[test]
+fn half_a_character_is_no_reason_to_lose_a_reply() {
+    let reply = whole(&stream(&[r#"{"text":"\ud83d"}"#, r#"{"text":"\ude00"}"#]));
+    assert_eq!(reply.content, "😀");
+    assert_eq!(
+        whole(&stream(&[r#"{"text":"a\ude00"}"#])).content,
+        "a\u{fffd}"
+    );
+    assert_eq!(
+        whole(&document(r#"{"text":"a\ud83d"}"#, "STOP")).content,
+        "a"
+    );
+}
+
+#[test]
 fn a_reply_is_the_same_however_its_bytes_are_split() {
     for body in [
         HELLO,

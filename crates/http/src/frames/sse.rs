@@ -32,7 +32,8 @@ impl std::error::Error for FrameTooLong {}
 /// Cuts a stream into server-sent events.
 ///
 /// Lines may end with a line feed, a carriage return or both. Comments, unknown fields and events without data are
-/// skipped. The stream may be cut anywhere, even within a character. An event may have at most 16 MiB.
+/// skipped; a field `error` is the data of an event of this name. The stream may be cut anywhere, even within a
+/// character. An event may have at most 16 MiB.
 ///
 /// At the end of the stream, [`finish`](Events::finish) passes on an event whose empty line is missing, which the
 /// standard would drop. Streams of JSON lines are cut by [`Lines`](crate::Lines).
@@ -184,6 +185,13 @@ impl Events {
                 self.data.push('\n');
             }
             b"event" => value.as_ref().clone_into(&mut self.name),
+            // Some servers have written `error: {..}` for an event of this name.
+            b"error" => {
+                self.name.clear();
+                self.name.push_str("error");
+                self.data.push_str(&value);
+                self.data.push('\n');
+            }
             b"id" if !value.contains('\0') => value.as_ref().clone_into(&mut self.id),
             b"retry" => {
                 if let Ok(millis) = value.parse() {
@@ -238,6 +246,10 @@ mod tests {
             (": hello\r\ndata: a\r\n\r\n", vec![event("", "a", "")]),
             ("data: a\rdata: b\r\r", vec![event("", "a\nb", "")]),
             ("unknown: 1\ndata: a\n\n\n\n", vec![event("", "a", "")]),
+            (
+                "error: {}\n\ndata: a\n\n",
+                vec![event("error", "{}", ""), event("", "a", "")],
+            ),
             ("\u{feff}data: a\n\n", vec![event("", "a", "")]),
             // The end of the stream completes the last event.
             (

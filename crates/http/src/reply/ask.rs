@@ -1,5 +1,5 @@
 use super::{
-    Decoder, Ending, Format, Framing, Problem, Progress, Sink,
+    Decoder, Ending, Format, Framing, Problem, Progress, Sink, ends,
     failure::{Failures, Refusal},
 };
 use crate::{Body, Call, Limits, TransportError, request_id};
@@ -8,9 +8,13 @@ use http::{HeaderMap, Response};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// Time limit for the end of the body after the end of the model's reply. Only a connection that was read to its end
-/// can be used again.
+/// Time limit for the end of the body after the end of the model's reply, whatever arrives until then. Only a connection
+/// that was read to its end can be used again.
 const END_OF_BODY_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// Time limit for the event that ends the stream, after the model has said why it stopped: some servers leave the
+/// connection open without one. The counts of tokens may come in that time.
+const END_OF_STREAM_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Words of a client of a model for its errors: the name of the model, the setting for the address, advice about the
 /// key.
@@ -42,6 +46,9 @@ impl<'a> Call<'a> {
 
 /// Sends a request, and reads the model's reply in this format, as a stream or as one document.
 ///
+/// A reply whose stream ends without a reason to stop may be cut off, and is an error. The process learns which servers
+/// never give a reason: from the second reply of such a server on, its replies are whole unless their JSON breaks off.
+///
 /// # Errors
 /// When the server cannot be reached, refuses the request, breaks off, or does not follow the format. Errors say what
 /// to do, and show no secret headers.
@@ -67,13 +74,20 @@ pub async fn ask<F: Format>(
         Ok(Some(_)) => decoder.end(Ending::BrokeOff, sink),
         Err(ref problem) => Err(problem.clone()),
     };
+    let has_stopped = failure.is_ok() && decoder.progress() == Progress::Stopped;
+    let (server, model) = (failures.server.name(), words.model);
     let mut reply = decoder.into_reply();
-    if let Err(problem) = ended {
-        let said = reply.content.chars().count();
-        return Err(match failure {
-            Ok(Some(failure)) => failures.transport(&failure, said),
-            _ => failures.problem(&problem, said),
-        });
+    match ended {
+        Ok(()) => ends::gave_reason(server, model),
+        Err(_) if has_stopped && ends::gave_none(server, model, &reply) => {}
+        Err(problem) => {
+            let said = reply.content.chars().count();
+            return Err(match failure {
+                Ok(Some(failure)) => failures.transport(&failure, said),
+                _ if has_stopped => failures.without_reason(said),
+                _ => failures.problem(&problem, said),
+            });
+        }
     }
     reply.rate_limits = rate_limits;
     Ok(reply)
@@ -126,28 +140,36 @@ pub async fn get_json<T: DeserializeOwned>(
 }
 
 /// Reads the body of a response to its end with the decoder. Returns the failure of the connection that ended the body,
-/// if one did. Bytes that do not follow the format are an error.
+/// if one did before the reply was complete. Bytes that do not follow the format are an error.
 async fn read<F: Format>(
     decoder: &mut Decoder<F>,
     mut body: Body,
     sink: Sink<'_>,
 ) -> Result<Option<TransportError>, Problem> {
     loop {
+        let progress = decoder.progress();
         let piece = match body.next().await {
             Ok(Some(piece)) => piece,
             Ok(None) => return Ok(None),
+            // The server has said all that it has to say.
+            Err(TransportError::TimedOut { .. }) if progress > Progress::Begun => return Ok(None),
             Err(failure) => return Ok(Some(failure)),
         };
         decoder.on(&piece, sink)?;
-        let progress = decoder.progress();
+        let (before, progress) = (progress, decoder.progress());
         if progress > Progress::Nothing || decoder.framing() == Some(Framing::Document) {
             body.begun();
         }
-        if progress == Progress::Ended {
-            if body.is_complete() {
-                return Ok(None);
-            }
-            body.shorten_timeout(END_OF_BODY_TIMEOUT);
+        let wait = match progress {
+            Progress::Stopped | Progress::Ended => END_OF_BODY_TIMEOUT,
+            Progress::Complete => END_OF_STREAM_TIMEOUT,
+            Progress::Nothing | Progress::Begun => continue,
+        };
+        if progress != Progress::Complete && body.is_complete() {
+            return Ok(None);
+        }
+        if progress != before {
+            body.end_within(wait);
         }
     }
 }

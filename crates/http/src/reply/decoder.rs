@@ -1,8 +1,12 @@
 //! The pure half of a client: bytes become a reply, without any I/O.
 
-use super::excerpt;
+use super::{
+    excerpt,
+    halves::{self, Waiting},
+};
 use crate::{Event, Events, Lines};
 use agents_core::model::{Delta, ModelErrorKind, Reply};
+use serde::de::IgnoredAny;
 use std::fmt;
 
 /// Callback that is given the fragments of a reply as they arrive; `None` if nobody wants them.
@@ -91,6 +95,9 @@ pub enum Progress {
     Nothing,
     /// A part of the reply has arrived, and more is to come.
     Begun,
+    /// The event that ends the stream has arrived, but nothing has said why the model stopped. The reply may be cut
+    /// off; [`ask`](crate::ask) learns which servers never say it.
+    Stopped,
     /// The content of the reply has arrived; the event that ends the stream is missing.
     Complete,
     /// All of the reply has arrived, with the event that ends the stream.
@@ -183,6 +190,8 @@ impl std::error::Error for Problem {}
 pub struct Decoder<F> {
     format: F,
     frames: Frames,
+    /// Half of a character whose other half comes in a later event.
+    waiting: Waiting,
     /// Beginning of the response's body, which an error message shows.
     start: Vec<u8>,
 }
@@ -206,6 +215,7 @@ impl<F: Format> Decoder<F> {
         Decoder {
             format,
             frames: Frames::Unknown,
+            waiting: None,
             start: Vec::new(),
         }
     }
@@ -235,7 +245,7 @@ impl<F: Format> Decoder<F> {
     }
 
     /// Adds the next bytes of the body, and passes the fragments that they complete to `sink`. Whatever follows the end
-    /// of a stream is skipped.
+    /// of a stream is skipped. An event that is named `error` is an error in every format.
     ///
     /// # Errors
     /// When the bytes do not follow the format, or report an error.
@@ -254,6 +264,7 @@ impl<F: Format> Decoder<F> {
         let Decoder {
             format,
             frames,
+            waiting,
             start,
         } = self;
         if format.progress() == Progress::Nothing && start.len() < START {
@@ -267,8 +278,8 @@ impl<F: Format> Decoder<F> {
             Frames::Events(events) => {
                 let mut read = Ok(());
                 let pushed = events.push(bytes, |event| {
-                    if read.is_ok() && format.progress() != Progress::Ended {
-                        read = whole(format.event(&event, sink), event.data);
+                    if read.is_ok() {
+                        read = whole(read_event(format, &event, waiting, sink), event.data);
                     }
                 });
                 read?;
@@ -277,7 +288,7 @@ impl<F: Format> Decoder<F> {
             Frames::Lines(lines) => {
                 let complete = lines.push(bytes);
                 complete.split(|byte| *byte == b'\n').try_for_each(|line| {
-                    let read = read_line(format, line, sink);
+                    let read = read_line(format, line, waiting, sink);
                     whole(read, &String::from_utf8_lossy(line))
                 })
             }
@@ -296,20 +307,19 @@ impl<F: Format> Decoder<F> {
         let Decoder {
             format,
             frames,
+            waiting,
             start,
         } = self;
         match frames {
-            Frames::Document(held) if closed => format.document(held, sink)?,
+            Frames::Document(held) if closed => read_document(format, held, waiting, sink)?,
             Frames::Events(events) if closed => {
                 let mut read = Ok(());
-                events.finish(|event| {
-                    if format.progress() != Progress::Ended {
-                        read = format.event(&event, sink);
-                    }
-                });
+                events.finish(|event| read = read_event(format, &event, waiting, sink));
                 unless_cut(read)?;
             }
-            Frames::Lines(lines) if closed => unless_cut(read_line(format, lines.rest(), sink))?,
+            Frames::Lines(lines) if closed => {
+                unless_cut(read_line(format, lines.rest(), waiting, sink))?;
+            }
             _ => {}
         }
         match format.progress() {
@@ -338,16 +348,115 @@ impl Frames {
     }
 }
 
-fn read_line(format: &mut impl Format, line: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
+/// Reads an event, unless the stream has ended before it. An event that is named `error` is one in every format.
+fn read_event(
+    format: &mut impl Format,
+    event: &Event<'_>,
+    waiting: &mut Waiting,
+    sink: Sink<'_>,
+) -> Result<(), Problem> {
+    for data in documents(event.data) {
+        if matches!(format.progress(), Progress::Stopped | Progress::Ended) {
+            return Ok(());
+        }
+        if event.name == "error" {
+            return Err(Problem::named_error(data.as_bytes()));
+        }
+        let data = &*halves::joined(data, waiting);
+        format.event(&Event { data, ..*event }, sink)?;
+    }
+    Ok(())
+}
+
+/// Returns the documents in the data of an event. Mostly there is one. Some servers leave out the empty lines between
+/// events, or what stands before the word that ends the stream.
+fn documents(data: &str) -> impl Iterator<Item = &str> {
+    const END: &str = "[DONE]";
+    let is_document = |line: &str| {
+        let line = line.trim();
+        line == END || line.starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok()
+    };
+    let has_several = data.contains('\n') && data.lines().all(is_document);
+    let (one, lines) = match has_several {
+        true => (None, Some(data.lines())),
+        false => (Some(data), None),
+    };
+    let glued = one.and_then(|data| data.trim_end().strip_suffix(END));
+    let glued = glued.map(|data| data.trim_end().trim_end_matches("data:").trim_end());
+    let (one, end) = match glued.filter(|data| data.ends_with('}')) {
+        Some(data) => (Some(data), Some(END)),
+        None => (one, None),
+    };
+    one.into_iter()
+        .chain(end)
+        .chain(lines.into_iter().flatten())
+}
+
+fn read_line(
+    format: &mut impl Format,
+    line: &[u8],
+    waiting: &mut Waiting,
+    sink: Sink<'_>,
+) -> Result<(), Problem> {
     let data = String::from_utf8_lossy(line.trim_ascii());
-    if data.is_empty() || format.progress() == Progress::Ended {
+    if data.is_empty() {
         return Ok(());
     }
     let event = Event {
         data: &data,
         ..Event::default()
     };
-    format.event(&event, sink)
+    read_event(format, &event, waiting, sink)
+}
+
+/// Reads a body that begins with a document. A server that was asked for one may add the end of a stream to it, and a
+/// stream may lack the name of its first field.
+fn read_document(
+    format: &mut impl Format,
+    body: &[u8],
+    waiting: &mut Waiting,
+    sink: Sink<'_>,
+) -> Result<(), Problem> {
+    let text = String::from_utf8_lossy(body);
+    let json = halves::joined(&text, waiting);
+    let Some((first, rest)) = with_events(&json) else {
+        return format.document(json.as_bytes(), sink);
+    };
+    if rest.trim_start_matches("data:").trim() == "[DONE]" {
+        return format.document(first.as_bytes(), sink);
+    }
+    let first = Event {
+        data: first,
+        ..Event::default()
+    };
+    let mut read = read_event(format, &first, waiting, sink);
+    let mut on = |event: Event<'_>| {
+        if read.is_ok() {
+            read = read_event(format, &event, waiting, sink);
+        }
+    };
+    let mut events = Events::default();
+    let pushed = events.push(rest.as_bytes(), &mut on);
+    events.finish(&mut on);
+    pushed.map_err(|error| Problem::malformed(error, b""))?;
+    read
+}
+
+/// Splits a body into its first document and the events behind it; `None` if no events follow.
+fn with_events(body: &str) -> Option<(&str, &str)> {
+    // Mostly the body ends with its document.
+    let is_one = body.trim_end().ends_with(['}', ']']) && !body.contains("\ndata:");
+    if is_one && !body.trim_end().ends_with("[DONE]") {
+        return None;
+    }
+    let mut documents = serde_json::Deserializer::from_str(body).into_iter::<IgnoredAny>();
+    documents.next()?.ok()?;
+    let (first, rest) = body.split_at(documents.byte_offset());
+    let rest = rest.trim_start();
+    let is_event = ["data:", "event:", "id:", ":"]
+        .iter()
+        .any(|field| rest.starts_with(field));
+    is_event.then_some((first, rest))
 }
 
 /// Turns an early end of JSON into [`Problem::Malformed`], for an event that has arrived as a whole: more bytes would

@@ -2,6 +2,7 @@
 
 use super::{
     Problem, Words,
+    reported::named_kind,
     retry_after::{retry_after, retry_info},
 };
 use crate::{Hidden, Server, TimeLimit, TransportError};
@@ -118,6 +119,14 @@ impl Failures<'_> {
         }
     }
 
+    /// Returns the error for a reply whose stream ended without a reason to stop, after `said` characters.
+    pub(super) fn without_reason(&self, said: usize) -> ModelError {
+        self.broke_off(
+            said,
+            "the stream ended, but nothing said why the model had stopped",
+        )
+    }
+
     fn broke_off(&self, said: usize, why: &str) -> ModelError {
         let server = self.server.name();
         let message = match said {
@@ -134,7 +143,7 @@ impl Failures<'_> {
         let Words { model, url, key } = words;
         let text = error_text(body).unwrap_or_else(|| excerpt(body));
         let code = refusal.status.as_u16();
-        let named = code_of(body, MOST_NESTED);
+        let named = named_kind(body);
         let wait = retry_after(&refusal.headers).or_else(|| retry_info(body));
         let (kind, message) = match code {
             300..400 => {
@@ -186,7 +195,7 @@ impl Failures<'_> {
                     "the request is too large for {server} ({code}: `{text}`): shorten the conversation"
                 ),
             ),
-            400..=499 if named == Some(Kind::TooLong) => (
+            400..=500 if named == Some(Kind::TooLong) => (
                 Kind::TooLong,
                 format!(
                     "the conversation is too long for `{model}` ({code}: `{text}`): shorten it, or use a model that \
@@ -225,43 +234,7 @@ impl Failures<'_> {
 }
 
 /// Number of levels of errors within errors that are searched for a code or a message.
-const MOST_NESTED: u8 = 4;
-
-/// Returns the kind of error that a body names, by a code or in words: too long, or filtered. For any other error, the
-/// result is `None`, and the status tells the kind.
-fn code_of(body: &[u8], nested: u8) -> Option<Kind> {
-    #[derive(Deserialize)]
-    struct Coded<'a> {
-        #[serde(borrow)]
-        error: Option<&'a RawValue>,
-        #[serde(borrow)]
-        code: Option<&'a RawValue>,
-        #[serde(borrow, rename = "type")]
-        kind: Option<&'a RawValue>,
-    }
-    let coded: Coded<'_> = serde_json::from_slice(body).ok()?;
-    let names = [coded.code, coded.kind].map(|name| name.map_or("", RawValue::get));
-    let has = |words: &[&str]| {
-        words
-            .iter()
-            .any(|word| names.iter().any(|name| name.contains(word)))
-    };
-    if has(&["context_length_exceeded", "context_window_exceeded"]) {
-        return Some(Kind::TooLong);
-    }
-    if has(&["content_policy", "content_filter", "ResponsibleAI"]) {
-        return Some(Kind::Filtered);
-    }
-    if let Some(inner) = coded.error {
-        return code_of(inner.get().as_bytes(), nested.checked_sub(1)?);
-    }
-    // Anthropic and Google say it in words alone.
-    let text = error_text(body)?.to_lowercase();
-    let long = ["prompt is too long", "exceeds the maximum number of tokens"];
-    long.iter()
-        .any(|words| text.contains(words))
-        .then_some(Kind::TooLong)
-}
+pub(super) const MOST_NESTED: u8 = 4;
 
 fn is_about_money(text: &str) -> bool {
     ["quota", "credit", "billing", "balance"]
@@ -282,6 +255,7 @@ fn is_about_money(text: &str) -> bool {
 ///     r#"[{"error": {"message": "no such model"}}]"#,
 ///     r#"{"message": "no such model"}"#,
 ///     r#"{"detail": "no such model"}"#,
+///     r#"{"errors": [{"message": "no such model"}]}"#,
 /// ] {
 ///     assert_eq!(error_text(body.as_bytes()).as_deref(), Some("no such model"));
 /// }
@@ -297,7 +271,11 @@ fn nested_text(body: &[u8], nested: u8) -> Option<String> {
         #[serde(borrow)]
         error: Option<&'a RawValue>,
         #[serde(borrow)]
+        errors: Option<&'a RawValue>,
+        #[serde(borrow)]
         message: Option<&'a RawValue>,
+        #[serde(borrow)]
+        msg: Option<&'a RawValue>,
         #[serde(borrow)]
         detail: Option<&'a RawValue>,
     }
@@ -305,7 +283,8 @@ fn nested_text(body: &[u8], nested: u8) -> Option<String> {
         Ok(list) => list.into_iter().next()?,
         Err(_) => serde_json::from_slice(body).ok()?,
     };
-    let said = body.error.or(body.message).or(body.detail)?.get();
+    let said = [body.error, body.errors, body.message, body.msg, body.detail];
+    let said = said.into_iter().flatten().next()?.get();
     serde_json::from_str::<String>(said)
         .ok()
         .or_else(|| nested_text(said.as_bytes(), nested.checked_sub(1)?))
@@ -345,35 +324,7 @@ pub fn excerpt(body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, MOST_NESTED, code_of, error_text, excerpt};
-
-    #[test]
-    fn codes_of_refusals() {
-        let body = |code, text| {
-            format!(
-                r#"{{"error":{{"message":"{text}","type":"invalid_request_error","code":"{code}"}}}}"#
-            )
-        };
-        for (code, text, expect) in [
-            ("context_length_exceeded", "no", Some(Kind::TooLong)),
-            ("content_policy_violation", "no", Some(Kind::Filtered)),
-            ("content_filter", "no", Some(Kind::Filtered)),
-            (
-                "",
-                "prompt is too long: 9 tokens > 8 maximum",
-                Some(Kind::TooLong),
-            ),
-            ("", "the field content_filter is unknown", None),
-            ("invalid_value", "no", None),
-        ] {
-            assert_eq!(
-                code_of(body(code, text).as_bytes(), MOST_NESTED),
-                expect,
-                "{code} {text}"
-            );
-        }
-        assert_eq!(code_of(b"<html>", MOST_NESTED), None);
-    }
+    use super::{error_text, excerpt};
 
     #[test]
     fn errors_within_errors_are_looked_into_a_few_times() {
@@ -389,7 +340,6 @@ mod tests {
             said.starts_with(r#"{"error":"#) && said.len() < 500,
             "{said}"
         );
-        assert_eq!(code_of(hostile.as_bytes(), MOST_NESTED), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::{
 use agents_core::model::{
     Capabilities, Content, Media, Message, Request, Thinking, ToolCall, prompted,
 };
+use agents_http::CallIds;
 use serde_json::json;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -26,6 +27,7 @@ struct Encoded {
     prompted: Option<u64>,
     message_count: usize,
     messages: Vec<u8>,
+    ids: CallIds,
 }
 
 /// Encodes the body of a request as JSON.
@@ -87,7 +89,7 @@ impl Encoded {
         }
         let mut new = &messages[self.message_count..];
         if able.tools {
-            push_native(&mut self.messages, new);
+            push_native(&mut self.messages, &mut self.ids, new);
         } else {
             if self.message_count == 0 {
                 new = self.push_instructions(request, new);
@@ -138,7 +140,7 @@ fn fingerprint(request: &Request<'_>) -> u64 {
     tools.finish()
 }
 
-fn push_native(out: &mut Vec<u8>, messages: &[Message]) {
+fn push_native(out: &mut Vec<u8>, ids: &mut CallIds, messages: &[Message]) {
     // A result is a text alone, so its images follow in a message behind the last result.
     let mut shown: Vec<&Content> = Vec::new();
     for message in messages {
@@ -158,7 +160,7 @@ fn push_native(out: &mut Vec<u8>, messages: &[Message]) {
                 content,
                 thinking,
                 calls,
-            } => assistant(out, content, thinking.as_ref(), calls),
+            } => assistant(out, ids, content, thinking.as_ref(), calls),
             Message::Tool {
                 tool_call_id,
                 content: result,
@@ -166,7 +168,8 @@ fn push_native(out: &mut Vec<u8>, messages: &[Message]) {
             } => {
                 open(out, "tool");
                 content(out, result, &[]);
-                field(out, b",\"tool_call_id\":", id(tool_call_id));
+                let id = ids.of_result(tool_call_id, id(tool_call_id));
+                field(out, b",\"tool_call_id\":", id);
                 if !result.media.is_empty() {
                     shown.push(result);
                 }
@@ -190,7 +193,13 @@ fn push_shown(out: &mut Vec<u8>, shown: &mut Vec<&Content>) {
     out.extend_from_slice(b"},");
 }
 
-fn assistant(out: &mut Vec<u8>, text: &str, thinking: Option<&Thinking>, calls: &[ToolCall]) {
+fn assistant(
+    out: &mut Vec<u8>,
+    ids: &mut CallIds,
+    text: &str,
+    thinking: Option<&Thinking>,
+    calls: &[ToolCall],
+) {
     open(out, "assistant");
     match text.is_empty() && !calls.is_empty() {
         true => out.extend_from_slice(b",\"content\":null"),
@@ -209,7 +218,7 @@ fn assistant(out: &mut Vec<u8>, text: &str, thinking: Option<&Thinking>, calls: 
             0 => b",\"tool_calls\":[{\"id\":",
             _ => b",{\"id\":",
         };
-        field(out, start, id(&call.id));
+        field(out, start, &ids.of_call(&call.id, id(&call.id)));
         field(
             out,
             b",\"type\":\"function\",\"function\":{\"name\":",

@@ -24,6 +24,10 @@ impl Reasoning {
         self.field = self.field.or(field);
     }
 
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.details.is_empty()
     }

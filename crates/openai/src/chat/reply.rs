@@ -5,9 +5,9 @@ use super::{
     reasoning::Reasoning,
     wire::{self, Choice, Chunk, Said},
 };
-use crate::reported::reported;
 use agents_core::model::{Delta, FinishReason, ModelErrorKind, Reply, Usage};
 use agents_http::{Event, Format, Problem, Progress, Sink};
+use std::borrow::Cow;
 
 /// A reply in the format of Chat Completions that is being read.
 ///
@@ -52,14 +52,18 @@ impl Format for ChatReply {
 
     fn document(&mut self, json: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
         self.read(json, sink, false)?;
-        self.end(json)
+        self.end(json)?;
+        // A document is whole, with or without a reason.
+        self.finish.get_or_insert_default();
+        Ok(())
     }
 
     fn progress(&self) -> Progress {
         let is_silent = self.content.is_empty() && self.refusal.is_empty();
         match self.finish {
-            _ if self.is_ended => Progress::Ended,
+            Some(_) if self.is_ended => Progress::Ended,
             Some(_) => Progress::Complete,
+            None if self.is_ended => Progress::Stopped,
             None if is_silent && self.calls.is_empty() && self.reasoning.is_empty() => {
                 Progress::Nothing
             }
@@ -103,8 +107,12 @@ impl ChatReply {
     fn read(&mut self, json: &[u8], sink: Sink<'_>, is_piece: bool) -> Result<(), Problem> {
         let chunk: Chunk<'_> =
             serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;
-        if let Some(error) = chunk.error {
-            return Err(reported(error.get().as_bytes()));
+        let is_part =
+            chunk.usage.is_some() || chunk.choices.as_ref().is_some_and(|all| !all.is_empty());
+        if (!is_part || chunk.error.is_some())
+            && let Some(problem) = Problem::in_place_of_reply(json)
+        {
+            return Err(problem);
         }
         let groq = chunk.x_groq.and_then(|groq| groq.usage);
         for choice in chunk.choices.into_iter().flatten() {
@@ -126,22 +134,30 @@ impl ChatReply {
         is_piece: bool,
     ) -> Result<(), Problem> {
         if let Some(error) = choice.error {
-            return Err(reported(error.get().as_bytes()));
+            return Err(Problem::reported(error.get().as_bytes()));
         }
         self.has_choice = true;
-        let said = match is_piece {
-            true => choice.delta.or(choice.message),
-            false => choice.message.or(choice.delta),
-        };
-        if let Some(said) = said {
-            self.said(said, sink, is_piece);
+        match (choice.delta, choice.message) {
+            (Some(delta), None) => self.said(delta, sink, true),
+            (None, Some(message)) => self.message(message, sink, is_piece),
+            (Some(delta), Some(_)) if is_piece => self.said(delta, sink, true),
+            (_, Some(message)) => self.message(message, sink, false),
+            (None, None) => {}
         }
         if let Some(usage) = choice.usage {
             self.usage = wire::Usage::of(usage);
         }
         match choice.finish_reason.as_deref() {
             None | Some("") => {}
-            Some("error") => {
+            Some(
+                "error"
+                | "abort"
+                | "aborted"
+                | "cancelled"
+                | "network_error"
+                | "server_error"
+                | "insufficient_system_resource",
+            ) => {
                 return Err(Problem::Reported {
                     kind: ModelErrorKind::Interrupted,
                     message: "the model's provider failed during the reply".to_owned(),
@@ -150,6 +166,27 @@ impl ChatReply {
             Some(reason) => self.finish = Some(finish(reason)),
         }
         Ok(())
+    }
+
+    /// Reads a whole message. In a stream, some servers repeat it while it grows: what is new of its text is told.
+    fn message(&mut self, mut said: Said<'_>, sink: Sink<'_>, is_piece: bool) {
+        if !is_piece {
+            return self.said(said, sink, false);
+        }
+        let calls = said.tool_calls.take();
+        for (field, so_far) in [
+            (&mut said.content, &*self.content),
+            (&mut said.reasoning_content, self.reasoning.text()),
+            (&mut said.reasoning, self.reasoning.text()),
+        ] {
+            if let Some(new) = field.text.strip_prefix(so_far) {
+                field.text = Cow::Owned(new.to_owned());
+            }
+        }
+        self.said(said, sink, true);
+        for call in calls.into_iter().flat_map(|calls| calls.0) {
+            self.calls.grow(&call);
+        }
     }
 
     fn said(&mut self, said: Said<'_>, sink: Sink<'_>, is_piece: bool) {
@@ -175,7 +212,10 @@ impl ChatReply {
             tell(Delta::Text(&said.content.text));
         }
         self.refusal.push_str(&said.refusal.text);
-        for call in said.tool_calls.into_iter().flatten() {
+        let function = said.function_call.filter(|_| said.tool_calls.is_none());
+        let old = function.map(wire::Call::of);
+        let calls = said.tool_calls.into_iter().flat_map(|calls| calls.0);
+        for call in calls.chain(old) {
             match is_piece {
                 true => self.calls.add(&call),
                 false => self.calls.push(&call),
@@ -189,7 +229,7 @@ fn finish(reason: &str) -> FinishReason {
         "stop" | "eos" | "end_turn" => FinishReason::Stop,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,
         "length" | "max_tokens" => FinishReason::Length,
-        "content_filter" => FinishReason::Filter,
+        "content_filter" | "sensitive" => FinishReason::Filter,
         "refusal" => FinishReason::Refusal,
         other => FinishReason::Other(other.to_owned()),
     }

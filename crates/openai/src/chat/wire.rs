@@ -1,8 +1,12 @@
 //! The JSON types of replies, which borrow from the received bytes. Servers differ, so every field may be missing.
 
+use agents_http::arguments_text;
 use serde::{
     Deserialize, Deserializer,
-    de::{self, IgnoredAny, SeqAccess, Visitor},
+    de::{
+        self, IgnoredAny, MapAccess, SeqAccess, Visitor,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
 };
 use serde_json::{Map, Value, value::RawValue};
 use std::{borrow::Cow, fmt};
@@ -59,39 +63,98 @@ pub(super) struct Said<'a> {
     pub(super) reasoning: Text<'a>,
     pub(super) reasoning_details: Option<Vec<Map<String, Value>>>,
     #[serde(borrow)]
-    pub(super) tool_calls: Option<Vec<Call<'a>>>,
+    pub(super) tool_calls: Option<Calls<'a>>,
+    /// Call in the form that `tool_calls` has replaced.
+    #[serde(borrow)]
+    pub(super) function_call: Option<Function<'a>>,
+}
+
+/// Tool calls of a message: a list of them, or one call without a list, as some servers send it.
+pub(super) struct Calls<'a>(pub(super) Vec<Call<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Calls<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Calls<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of calls")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, calls: A) -> Result<Calls<'de>, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(calls)).map(Calls)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, call: A) -> Result<Calls<'de>, A::Error> {
+                let call = Call::deserialize(MapAccessDeserializer::new(call))?;
+                Ok(Calls(vec![call]))
+            }
+        }
+
+        deserializer.deserialize_any(Reader)
+    }
 }
 
 /// Tool call of the model, or the next fragment of one.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(super) struct Call<'a> {
     pub(super) index: Option<u64>,
     #[serde(borrow, default)]
     pub(super) id: Text<'a>,
     #[serde(borrow)]
-    pub(super) function: Option<Function<'a>>,
+    function: Option<Function<'a>>,
+    /// Name and arguments of a call that has no `function` around them.
+    #[serde(borrow, default)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parameters: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+}
+
+impl<'a> Call<'a> {
+    /// Returns a fragment in the form that `tool_calls` has replaced, which has neither id nor index.
+    pub(super) fn of(function: Function<'a>) -> Self {
+        Call {
+            function: Some(function),
+            ..Call::default()
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        let function = self.function.as_ref();
+        function.map_or(&self.name.text, |function| &function.name.text)
+    }
+
+    pub(super) fn arguments(&self) -> Cow<'_, str> {
+        let arguments = match &self.function {
+            Some(of) => [of.arguments, of.parameters, of.input, of.args],
+            None => [self.arguments, self.parameters, self.input, self.args],
+        };
+        arguments_text(arguments.into_iter().flatten().next())
+    }
 }
 
 #[derive(Deserialize)]
 pub(super) struct Function<'a> {
     #[serde(borrow, default)]
-    pub(super) name: Text<'a>,
+    name: Text<'a>,
     /// Arguments of the call as the server wrote them, since parsed numbers would be rounded.
     #[serde(borrow)]
-    pub(super) arguments: Option<&'a RawValue>,
-}
-
-impl Function<'_> {
-    /// Returns the arguments as text: a string is unescaped, and an object, which some servers send, stays as written.
-    pub(super) fn arguments_text(&self) -> Cow<'_, str> {
-        match self.arguments.map(RawValue::get) {
-            None | Some("null") => Cow::Borrowed(""),
-            Some(text) if text.starts_with('"') => {
-                serde_json::from_str::<Text<'_>>(text).map_or(Cow::Borrowed(text), |text| text.text)
-            }
-            Some(text) => Cow::Borrowed(text),
-        }
-    }
+    arguments: Option<&'a RawValue>,
+    /// Arguments by the names that some servers have for them.
+    #[serde(borrow)]
+    parameters: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
 }
 
 #[derive(Clone, Copy, Deserialize)]

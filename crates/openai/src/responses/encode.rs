@@ -8,6 +8,7 @@ use crate::{
     schema,
 };
 use agents_core::model::{Content, Media, Message, Request, Thinking, ToolCall};
+use agents_http::CallIds;
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
@@ -16,6 +17,7 @@ use serde_json::{json, value::RawValue};
 struct Encoded {
     message_count: usize,
     items: Vec<u8>,
+    ids: CallIds,
     /// Declarations of the tools in the JSON of Chat Completions, from which `tools`, in the JSON of the server, was
     /// made. It is made again if those of a request differ.
     declared: String,
@@ -35,7 +37,7 @@ pub(crate) fn body(
             *encoded = Encoded::default();
         }
         for message in &messages[encoded.message_count..] {
-            push(&mut encoded.items, message);
+            push(&mut encoded.items, &mut encoded.ids, message);
         }
         encoded.message_count = messages.len();
         let RequestTemplate { head, settings, .. } = template;
@@ -102,7 +104,7 @@ fn flat(declared: &str) -> String {
     format!("[{}]", flat.collect::<Vec<_>>().join(","))
 }
 
-fn push(out: &mut Vec<u8>, message: &Message) {
+fn push(out: &mut Vec<u8>, ids: &mut CallIds, message: &Message) {
     match message {
         Message::System { content } => text(out, "system", content),
         Message::User { content } => {
@@ -114,7 +116,7 @@ fn push(out: &mut Vec<u8>, message: &Message) {
             content,
             thinking,
             calls,
-        } => assistant(out, content, thinking.as_ref(), calls),
+        } => assistant(out, ids, content, thinking.as_ref(), calls),
         Message::Tool {
             tool_call_id,
             content,
@@ -123,7 +125,7 @@ fn push(out: &mut Vec<u8>, message: &Message) {
             field(
                 out,
                 b"{\"type\":\"function_call_output\",\"call_id\":",
-                id(tool_call_id),
+                ids.of_result(tool_call_id, id(tool_call_id)),
             );
             out.extend_from_slice(b",\"output\":");
             parts(out, content);
@@ -134,7 +136,13 @@ fn push(out: &mut Vec<u8>, message: &Message) {
 
 /// Encodes a reply of the model as items, in the order in which they came: reasoning has to stand in front of its text
 /// or call.
-fn assistant(out: &mut Vec<u8>, content: &str, thinking: Option<&Thinking>, calls: &[ToolCall]) {
+fn assistant(
+    out: &mut Vec<u8>,
+    ids: &mut CallIds,
+    content: &str,
+    thinking: Option<&Thinking>,
+    calls: &[ToolCall],
+) {
     let kept = thinking.and_then(|thinking| thinking.opaque(PROVIDER));
     let order: Vec<&RawValue> = kept
         .and_then(|kept| serde_json::from_str(kept).ok())
@@ -151,7 +159,7 @@ fn assistant(out: &mut Vec<u8>, content: &str, thinking: Option<&Thinking>, call
             CALL => calls
                 .next()
                 .iter()
-                .for_each(|call| function_call(out, call)),
+                .for_each(|call| function_call(out, ids, call)),
             _ => {
                 out.extend_from_slice(item.as_bytes());
                 out.push(b',');
@@ -159,14 +167,14 @@ fn assistant(out: &mut Vec<u8>, content: &str, thinking: Option<&Thinking>, call
         }
     }
     content.iter().for_each(|said| text(out, "assistant", said));
-    calls.for_each(|call| function_call(out, call));
+    calls.for_each(|call| function_call(out, ids, call));
 }
 
-fn function_call(out: &mut Vec<u8>, call: &ToolCall) {
+fn function_call(out: &mut Vec<u8>, ids: &mut CallIds, call: &ToolCall) {
     field(
         out,
         b"{\"type\":\"function_call\",\"call_id\":",
-        id(&call.id),
+        &ids.of_call(&call.id, id(&call.id)),
     );
     field(out, b",\"name\":", &name(&call.name));
     field(out, b",\"arguments\":", &arguments(&call.arguments));

@@ -1,6 +1,7 @@
 //! The format of OpenAI's Responses, in two pure halves: requests are encoded, and replies are decoded.
 
 mod encode;
+mod pieces;
 mod reply;
 mod wire;
 

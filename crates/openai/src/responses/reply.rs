@@ -2,10 +2,10 @@
 
 use super::{
     CALL, MESSAGE, PROVIDER,
-    wire::{self, Item, Response, StreamEvent},
+    pieces::Pieces,
+    wire::{self, FunctionCall, Item, Response, StreamEvent},
 };
-use crate::reported::reported;
-use agents_core::model::{Delta, FinishReason, Reply, Thinking, ToolCall, Usage};
+use agents_core::model::{Delta, DistinctCalls, FinishReason, Reply, Thinking, ToolCall, Usage};
 use agents_http::{Event, Format, Problem, Progress, Sink};
 use serde_json::value::RawValue;
 
@@ -28,6 +28,8 @@ use serde_json::value::RawValue;
 pub struct ResponsesReply {
     /// Items of the reply that have arrived completely.
     items: Items,
+    /// Calls of a stream as far as they have come.
+    pieces: Pieces,
     /// Text of the items that are still arriving, as far as it has come.
     text: String,
     thinking: String,
@@ -43,7 +45,7 @@ struct Items {
     text: String,
     thinking: String,
     refusal: String,
-    calls: Vec<ToolCall>,
+    calls: DistinctCalls,
     /// Order of the items, as JSON: a mark for the text and for each call, and every other item as it came.
     order: Vec<String>,
     has_reasoning: bool,
@@ -78,19 +80,29 @@ impl Format for ResponsesReply {
                 tell(Delta::Thinking(&piece));
             }
             "response.refusal.delta" => self.refusal.push_str(&piece()),
-            "response.output_item.added" => {}
+            "response.output_item.added" => {
+                if let Some(call) = event.item.and_then(call) {
+                    self.pieces.begin(&call, event.output_index);
+                }
+            }
+            "response.function_call_arguments.delta" => self.pieces.add(&event),
+            "response.function_call_arguments.done" => self.pieces.set(&event),
             "response.output_item.done" => {
                 if let Some(item) = event.item {
-                    self.items.push(item)?;
+                    self.items
+                        .push(item, event.output_index, &mut self.pieces)?;
                 }
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 let response = event.response.map_or("{}", RawValue::get);
                 return self.response(response.as_bytes());
             }
-            "error" => return Err(reported(data)),
-            // Old servers send the error without a type.
-            "" => return Err(reported(data)),
+            "error" => return Err(Problem::reported(data)),
+            // Some servers send the error without a type.
+            "" => {
+                let error = Problem::in_place_of_reply(data);
+                return Err(error.unwrap_or_else(|| Problem::reported(data)));
+            }
             _ => return Ok(()),
         }
         self.has_begun = true;
@@ -136,6 +148,7 @@ impl Format for ResponsesReply {
         };
         let refusal = Some(longer(items.refusal, refusal)).filter(|words| !words.is_empty());
         let thinking = Thinking::from(longer(items.thinking, thinking));
+        let calls = items.calls.into_calls();
         let thinking = match items.has_reasoning {
             true => thinking.with_opaque(PROVIDER, format!("[{}]", items.order.join(","))),
             false => thinking,
@@ -145,11 +158,11 @@ impl Format for ResponsesReply {
             thinking: (!thinking.is_empty()).then_some(thinking),
             finish: match finish.unwrap_or_default() {
                 FinishReason::Stop if refusal.is_some() => FinishReason::Refusal,
-                FinishReason::Stop if !items.calls.is_empty() => FinishReason::ToolCalls,
+                FinishReason::Stop if !calls.is_empty() => FinishReason::ToolCalls,
                 finish => finish,
             },
             refusal,
-            calls: items.calls,
+            calls,
             usage: usage.unwrap_or(Usage {
                 requests: 1,
                 ..Usage::default()
@@ -165,7 +178,7 @@ impl ResponsesReply {
         let response: Response<'_> =
             serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;
         if let Some(error) = response.error.filter(|error| error.get() != "null") {
-            return Err(reported(error.get().as_bytes()));
+            return Err(Problem::reported(error.get().as_bytes()));
         }
         let status = response.status.as_deref().unwrap_or_default();
         if let Some(usage) = response.usage {
@@ -174,8 +187,12 @@ impl ResponsesReply {
         // Some servers leave the items out at the end of a stream.
         if let Some(output) = response.output.filter(|output| !output.is_empty()) {
             self.items = Items::default();
-            output.iter().try_for_each(|item| self.items.push(item))?;
+            self.pieces.reset();
+            for (position, item) in (0..).zip(output) {
+                self.items.push(item, Some(position), &mut self.pieces)?;
+            }
         }
+        self.pieces.left().for_each(|call| self.items.call(call));
         let reason = response
             .incomplete_details
             .and_then(|details| details.reason);
@@ -191,7 +208,13 @@ impl ResponsesReply {
 }
 
 impl Items {
-    fn push(&mut self, raw: &RawValue) -> Result<(), Problem> {
+    /// Adds an item that stands at this position of the reply.
+    fn push(
+        &mut self,
+        raw: &RawValue,
+        position: Option<u64>,
+        pieces: &mut Pieces,
+    ) -> Result<(), Problem> {
         let json = raw.get();
         let item = serde_json::from_str(json);
         match item.map_err(|error| Problem::malformed(error, json.as_bytes()))? {
@@ -211,21 +234,26 @@ impl Items {
                 self.order.push(json.to_owned());
                 self.has_reasoning = true;
             }
-            Item::FunctionCall {
-                call_id,
-                name,
-                arguments,
-            } => {
-                self.calls.push(ToolCall {
-                    id: call_id,
-                    name,
-                    arguments,
-                });
-                self.order.push(format!("\"{CALL}\""));
+            Item::FunctionCall {} => {
+                let call = serde_json::from_str(json);
+                let call = call.map_err(|error| Problem::malformed(error, json.as_bytes()))?;
+                self.call(pieces.complete(&call, position));
             }
             // A call of the server's own tool: reasoning is refused without the item that follows it.
             Item::Other => self.order.push(json.to_owned()),
         }
         Ok(())
     }
+
+    fn call(&mut self, call: ToolCall) {
+        if self.calls.add(call) {
+            self.order.push(format!("\"{CALL}\""));
+        }
+    }
+}
+
+/// Reads an item as a call; `None` for any other item.
+fn call(item: &RawValue) -> Option<FunctionCall<'_>> {
+    let is_call = matches!(serde_json::from_str(item.get()), Ok(Item::FunctionCall {}));
+    serde_json::from_str(item.get()).ok().filter(|_| is_call)
 }

@@ -11,6 +11,13 @@ pub(super) struct StreamEvent<'a> {
     pub(super) kind: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) delta: Option<&'a RawValue>,
+    /// Item to which a fragment belongs: its id, and its position in the reply.
+    #[serde(borrow)]
+    pub(super) item_id: Option<Cow<'a, str>>,
+    pub(super) output_index: Option<u64>,
+    /// Arguments of a call as a whole, behind their fragments.
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) item: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -50,16 +57,23 @@ pub(super) enum Item {
         summary: Vec<Part>,
         content: Option<Vec<Part>>,
     },
-    FunctionCall {
-        #[serde(default)]
-        call_id: String,
-        #[serde(default)]
-        name: String,
-        #[serde(default)]
-        arguments: String,
-    },
+    /// A call, whose fields are those of [`FunctionCall`].
+    FunctionCall {},
     #[serde(other)]
     Other,
+}
+
+/// Call of the model, as an item of a reply.
+#[derive(Deserialize)]
+pub(super) struct FunctionCall<'a> {
+    #[serde(borrow)]
+    pub(super) id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) call_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
 }
 
 /// A part of an item: a text, or the words of a refusal.

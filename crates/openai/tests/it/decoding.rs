@@ -188,6 +188,137 @@ fn pieces_of_a_call_may_repeat_its_name_and_change_its_id() {
 }
 
 #[test]
+fn a_name_may_come_behind_the_arguments() {
+    let args = r#"{"x": 1}"#;
+    for deltas in [
+        [
+            r#"{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"{\"x\""}}]}"#,
+            r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"one","arguments":": 1}"}}]}"#,
+        ],
+        [
+            r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"","arguments":"{\"x\": 1}"}}]}"#,
+            r#"{"tool_calls":[{"index":0,"function":{"name":"one"}}]}"#,
+        ],
+        [
+            r#"{"tool_calls":[{"id":"a","function":{"arguments":"{\"x\": "}}]}"#,
+            r#"{"tool_calls":[{"id":"a","function":{"name":"one","arguments":"1}"}}]}"#,
+        ],
+        [
+            r#"{"tool_calls":[{"id":"a","function":{"arguments":"{\"x\": "}}]}"#,
+            r#"{"tool_calls":[{"function":{"name":"one","arguments":"1}"}}]}"#,
+        ],
+    ] {
+        assert_eq!(calls(&deltas), [call("a", "one", args)], "{deltas:?}");
+    }
+    // The name of the next call is no name of this one.
+    let deltas = [
+        r#"{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"{}"}}]}"#,
+        r#"{"tool_calls":[{"index":1,"id":"b","function":{"name":"two","arguments":"{}"}}]}"#,
+    ];
+    assert_eq!(
+        calls(&deltas),
+        [call("a", "", "{}"), call("b", "two", "{}")]
+    );
+}
+
+#[test]
+fn each_piece_of_a_call_may_have_an_id_of_its_own() {
+    let piece = |id: &str, arguments: &str| {
+        format!(
+            r#"{{"tool_calls":[{{"index":0,"id":"{id}","function":{{"name":"one","arguments":{}}}}}]}}"#,
+            serde_json::Value::from(arguments)
+        )
+    };
+    for (pieces, expect) in [
+        (&["", "{\"x\": ", "1}"][..], &["{\"x\": 1}"][..]),
+        (&["", "{\"x\": 1}"], &["{\"x\": 1}"]),
+        (&["{\"x\"", ": {\"y\"", ": 1}}"], &["{\"x\": {\"y\": 1}}"]),
+        // Two whole calls, and two without arguments, are two.
+        (&["{\"x\": 1}", "{\"x\": 1}"], &["{\"x\": 1}", "{\"x\": 1}"]),
+        (&["", ""], &["", ""]),
+    ] {
+        let deltas: Vec<_> = (0..)
+            .zip(pieces)
+            .map(|(id, text)| piece(&format!("c{id}"), text))
+            .collect();
+        let deltas: Vec<_> = deltas.iter().map(String::as_str).collect();
+        let found: Vec<_> = calls(&deltas)
+            .into_iter()
+            .map(|call| call.arguments)
+            .collect();
+        assert_eq!(found, expect, "{pieces:?}");
+    }
+}
+
+#[test]
+fn calls_in_other_shapes() {
+    let args = r#"{"x": 1}"#;
+    for (id, body) in [
+        // One call without a list, a call without `function`, and other names of the arguments.
+        (
+            "a",
+            r#"{"tool_calls":{"id":"a","function":{"name":"one","arguments":"{\"x\": 1}"}}}"#,
+        ),
+        (
+            "a",
+            r#"{"tool_calls":[{"id":"a","name":"one","arguments":"{\"x\": 1}"}]}"#,
+        ),
+        (
+            "a",
+            r#"{"tool_calls":[{"id":"a","name":"one","input":{"x": 1}}]}"#,
+        ),
+        (
+            "a",
+            r#"{"tool_calls":[{"id":"a","function":{"name":"one","parameters":{"x": 1}}}]}"#,
+        ),
+        // The form before `tool_calls`.
+        (
+            "",
+            r#"{"function_call":{"name":"one","arguments":"{\"x\": 1}"}}"#,
+        ),
+        (
+            "a",
+            r#"{"function_call":{"name":"one","arguments":"{}"},"tool_calls":[{"id":"a","function":{"name":"one","arguments":{"x": 1}}}]}"#,
+        ),
+    ] {
+        let document =
+            format!(r#"{{"choices":[{{"message":{body},"finish_reason":"tool_calls"}}]}}"#);
+        assert_eq!(whole(&document).calls, [call(id, "one", args)], "{body}");
+        assert_eq!(calls(&[body]), [call(id, "one", args)], "{body}");
+    }
+    // Without an index, too, a fragment under another id may be the rest of the arguments.
+    let rest = [
+        r#"{"tool_calls":[{"id":"a","function":{"name":"one","arguments":"{\"x\""}}]}"#,
+        r#"{"tool_calls":[{"id":"b","function":{"name":"one","arguments":": 1}"}}]}"#,
+    ];
+    assert_eq!(calls(&rest), [call("a", "one", args)]);
+    let old = [
+        r#"{"function_call":{"name":"one","arguments":""}}"#,
+        r#"{"function_call":{"arguments":"{\"x\""}}"#,
+        r#"{"function_call":{"arguments":": 1}"}}"#,
+    ];
+    assert_eq!(calls(&old), [call("", "one", args)]);
+}
+
+#[test]
+fn a_message_that_grows() {
+    let said = |message: &str| format!("data: {{\"choices\":[{{\"message\":{message}}}]}}\n\n");
+    let end = "data: {\"choices\":[{\"message\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let body = [r#"{"content":"He"}"#, r#"{"content":"Hell"}"#]
+        .map(said)
+        .concat()
+        + end;
+    assert_eq!(whole(&body).content, "Hello");
+    let growing = [r#"{\"x\""#, r#"{\"x\": 1}"#].map(|args| {
+        said(&format!(
+            r#"{{"tool_calls":[{{"id":"a","function":{{"name":"one","arguments":"{args}"}}}}]}}"#
+        ))
+    });
+    let body = growing.concat() + end;
+    assert_eq!(whole(&body).calls, [call("a", "one", r#"{"x": 1}"#)]);
+}
+
+#[test]
 fn arguments_may_be_an_object_and_keep_their_digits() {
     let body = r#"{"choices":[{"message":{"tool_calls":[
         {"id":"a","function":{"name":"pay","arguments":{"cents": 12345678901234567890.10}}},
@@ -280,6 +411,171 @@ fn errors_within_a_reply() {
         };
         assert_eq!(problem(&body), expect, "{body}");
     }
+}
+
+#[test]
+fn errors_in_other_clothes() {
+    let begun = "data: {\"choices\":[{\"delta\":{\"content\":\"hel\"}}]}\n\n";
+    let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    for (frame, kind, message) in [
+        (
+            "event: error\ndata: {\"message\":\"gone\"}",
+            ModelErrorKind::Interrupted,
+            "gone",
+        ),
+        (
+            "event: error\ndata: gone",
+            ModelErrorKind::Interrupted,
+            "gone",
+        ),
+        (
+            "error: {\"code\":400,\"message\":\"context shift is disabled\"}",
+            ModelErrorKind::TooLong,
+            "context shift is disabled",
+        ),
+        (
+            "error: {\"code\":500,\"message\":\"gone\"}",
+            ModelErrorKind::Interrupted,
+            "gone",
+        ),
+        (
+            "data: {\"detail\":\"gone\"}",
+            ModelErrorKind::Interrupted,
+            "gone",
+        ),
+        (
+            "data: {\"status\":503,\"message\":\"busy\"}",
+            ModelErrorKind::Overloaded,
+            "busy",
+        ),
+        (
+            "data: {\"object\":\"error\",\"message\":\"gone\",\"code\":500}",
+            ModelErrorKind::Interrupted,
+            "gone",
+        ),
+        (
+            "data: {\"choices\":[],\"message\":\"gone\"}",
+            ModelErrorKind::Interrupted,
+            "gone",
+        ),
+        (
+            "data: {\"errors\":[{\"message\":\"gone\"}]}",
+            ModelErrorKind::Interrupted,
+            "gone",
+        ),
+    ] {
+        let body = format!("{begun}{frame}\n\n{end}");
+        let message = message.to_owned();
+        let expect = Err(Problem::Reported { kind, message });
+        for chunk in [usize::MAX, 1, 7] {
+            let (_, read) = decode(body.as_bytes(), chunk, Ending::Closed);
+            assert_eq!(read, expect, "{frame}");
+        }
+    }
+    // What has neither `choices` nor an error is skipped.
+    for noise in [
+        r#"{"status":"queued"}"#,
+        r#"{"id":"c","choices":[],"prompt_filter_results":[]}"#,
+    ] {
+        assert_eq!(
+            whole(&format!("data: {noise}\n\n{HELLO_STREAM}")),
+            whole(HELLO)
+        );
+    }
+}
+
+#[test]
+fn a_stream_without_a_reason_to_stop_is_no_reply() {
+    for deltas in [
+        &[r#"{"content":"The answer is"}"#][..],
+        &[
+            r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"one","arguments":"{\"x\": \"O"}}]}"#,
+        ],
+        &[r#"{"content":""}"#],
+    ] {
+        let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\r\n\r\n";
+        let body = stream(deltas).replace(end, "");
+        assert_eq!(problem(&body), Problem::Unfinished, "{body}");
+        let body = body + HELLO_STREAM;
+        assert_eq!(
+            problem(&body),
+            Problem::Unfinished,
+            "nothing follows the end of a stream"
+        );
+    }
+    // A document is whole by its last bracket.
+    let body = r#"{"choices":[{"message":{"content":"hello"}}]}"#;
+    assert_eq!(
+        (whole(body).content, whole(body).finish),
+        ("hello".to_owned(), FinishReason::Stop)
+    );
+}
+
+#[test]
+fn events_without_an_empty_line_between() {
+    let body = HELLO_STREAM.replace("\n\n", "\n");
+    for chunk in [usize::MAX, 1, 7] {
+        let (reply, read) = decode(body.as_bytes(), chunk, Ending::Closed);
+        assert_eq!((reply, read), (whole(HELLO), Ok(())));
+    }
+    // One document over several lines is still one.
+    let body = "data: {\"choices\":\ndata: [{\"delta\":{\"content\":\"hello\"},\ndata: \"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    assert_eq!(whole(body).content, "hello");
+}
+
+#[test]
+fn a_document_with_the_end_of_a_stream() {
+    let glued = HELLO_STREAM.replace("\n\ndata: [DONE]", "data: [DONE]");
+    assert_eq!(whole(&glued), whole(HELLO));
+    for end in ["data: [DONE]\n\n", "\n\ndata: [DONE]\n\n", "\ndata:[DONE]"] {
+        let body = format!("{HELLO}{end}");
+        for chunk in [usize::MAX, 1, 7] {
+            let (reply, read) = decode(body.as_bytes(), chunk, Ending::Closed);
+            assert_eq!((reply, read), (whole(HELLO), Ok(())), "{end:?}");
+        }
+    }
+    // A stream whose first event lacks the name of its field.
+    let body = HELLO_STREAM.replacen("data: ", "", 1);
+    assert_eq!(whole(&body), whole(HELLO));
+    assert!(matches!(
+        problem(&format!("{HELLO} and more")),
+        Problem::Malformed { .. }
+    ));
+}
+
+#[test]
+fn half_a_character_is_no_reason_to_lose_a_reply() {
+    let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    for (deltas, expect) in [
+        (
+            &[r#"{"content":"a\ud83d"}"#, r#"{"content":"\ude00!"}"#][..],
+            "a😀!",
+        ),
+        (
+            &[
+                r#"{"content":"a\uD83D"}"#,
+                r#"{"role":"assistant"}"#,
+                r#"{"content":"\uDE00"}"#,
+            ],
+            "a😀",
+        ),
+        (
+            &[r#"{"reasoning_content":"\ude00 x"}"#, r#"{"content":"a"}"#],
+            "a",
+        ),
+        (&[r#"{"content":"a"}"#, r#"{"content":"\ud83d"}"#], "a"),
+    ] {
+        let events = deltas
+            .iter()
+            .map(|delta| format!("data: {{\"choices\":[{{\"delta\":{delta}}}]}}\n\n"));
+        let body = events.collect::<String>() + end;
+        for chunk in [usize::MAX, 1, 7] {
+            let (reply, read) = decode(body.as_bytes(), chunk, Ending::Closed);
+            assert_eq!((&*reply.content, read), (expect, Ok(())), "{deltas:?}");
+        }
+    }
+    let document = r#"{"choices":[{"message":{"content":"a\ud83d"},"finish_reason":"stop"}]}"#;
+    assert_eq!(whole(document).content, "a");
 }
 
 #[test]

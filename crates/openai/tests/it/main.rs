@@ -4,11 +4,13 @@
 
 mod credentials;
 mod decoding;
+mod ends;
 mod environment;
 mod errors;
 mod escape;
 mod faults;
 mod fixtures;
+mod identity;
 mod recorded_requests;
 mod recorded_responses;
 mod requests;

@@ -112,6 +112,88 @@ fn how_a_reply_may_end() {
     }
 }
 
+/// Returns the call of a stream with these events of one call, and these items at its end.
+fn streamed_call(events: &[Value], output: Value) -> Vec<(String, String, String)> {
+    let mut body = String::new();
+    for event in events {
+        body += &format!("data: {event}\n\n");
+    }
+    let last = json!({ "type": "response.completed", "response": response("completed", output) });
+    body += &format!("data: {last}\n\n");
+    let (reply, read) = decode(body.as_bytes(), usize::MAX, Ending::Closed);
+    assert_eq!(read, Ok(()), "{body}");
+    for chunk in [1, 7] {
+        assert_eq!(decode(body.as_bytes(), chunk, Ending::Closed).0, reply);
+    }
+    assert_eq!(reply.finish, FinishReason::ToolCalls);
+    let calls = reply.calls.into_iter();
+    calls
+        .map(|call| (call.id, call.name, call.arguments))
+        .collect()
+}
+
+#[test]
+fn the_parts_of_a_call_agree() {
+    let item = |args: &str| json!({ "type": "function_call", "id": "fc_1", "call_id": "a", "name": "read_file", "arguments": args });
+    let added =
+        json!({ "type": "response.output_item.added", "output_index": 0, "item": item("") });
+    let delta = |text: &str| json!({ "type": "response.function_call_arguments.delta", "output_index": 0, "item_id": "fc_1", "delta": text });
+    let set = |args: &str| json!({ "type": "response.function_call_arguments.done", "output_index": 0, "item_id": "fc_1", "arguments": args });
+    let done = |args: &str| json!({ "type": "response.output_item.done", "output_index": 0, "item": item(args) });
+    let (args, none) = (r#"{"path":"x"}"#, json!([]));
+    let expect = [("a".to_owned(), "read_file".to_owned(), args.to_owned())];
+    let (first, rest) = args.split_at(5);
+    let mut unnamed = delta(args);
+    unnamed.as_object_mut().unwrap().remove("item_id");
+    unnamed.as_object_mut().unwrap().remove("output_index");
+    for (events, output) in [
+        // The item says nothing, or less.
+        (
+            vec![added.clone(), delta(first), delta(rest), done("{}")],
+            json!([item("{}")]),
+        ),
+        (vec![added.clone(), set(args), done("")], json!([item("")])),
+        (
+            vec![added.clone(), delta(first), set(args), done("{}")],
+            none.clone(),
+        ),
+        (
+            vec![added.clone(), delta(args), set("{}"), done(first)],
+            none.clone(),
+        ),
+        (vec![added.clone(), unnamed], none.clone()),
+        // The item never arrives as a whole.
+        (vec![added.clone(), delta(args)], none.clone()),
+        (vec![added.clone(), set(args)], none.clone()),
+        (
+            vec![json!({ "type": "response.output_item.added", "item": item(args) })],
+            none.clone(),
+        ),
+        // The item begins twice.
+        (
+            vec![added.clone(), added.clone(), delta(args), done("{}")],
+            none.clone(),
+        ),
+        // The fragments come before the item, or the item alone.
+        (vec![delta(args), done("{}")], none.clone()),
+        (vec![done(args)], none.clone()),
+        (
+            vec![added.clone(), delta("{"), done(args)],
+            json!([item(args)]),
+        ),
+        (vec![], json!([item(args)])),
+    ] {
+        assert_eq!(streamed_call(&events, output), expect, "{events:?}");
+    }
+    // Two calls at once, of which one has no item at the end.
+    let other = json!({ "type": "function_call", "id": "fc_2", "call_id": "b", "name": "now", "arguments": "{}" });
+    let begun = json!({ "type": "response.output_item.added", "output_index": 1, "item": other });
+    let events = [added, begun, delta(args)];
+    let found = streamed_call(&events, json!([other]));
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.contains(&expect[0]), "{found:?}");
+}
+
 #[test]
 fn errors_within_a_reply() {
     let mut failed = response("failed", json!([]));
