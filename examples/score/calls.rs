@@ -34,7 +34,10 @@ pub(crate) fn are_expected(printed: &Printed, tools: &[Declared<'_>], expected: 
 /// Returns the arguments of a call as a value, repaired if they were damaged, and the changes of the repair.
 pub(crate) fn arguments(call: &PrintedCall, tools: &[Declared<'_>]) -> Option<(Value, Changes)> {
     if call.is_valid {
-        return Some((serde_json::from_str(&call.arguments).ok()?, Changes::default()));
+        return Some((
+            serde_json::from_str(&call.arguments).ok()?,
+            Changes::default(),
+        ));
     }
     let tool = tools.iter().find(|tool| tool.name == call.name)?;
     let reading = reader::read(&call.arguments, tool.schema).ok()?;

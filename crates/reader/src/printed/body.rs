@@ -1,6 +1,6 @@
 //! Contents of a wrapper, recognised by their beginning.
 
-use super::call::Call;
+use super::call::Calls;
 use super::envelope;
 use super::gemma;
 use super::named_json;
@@ -18,7 +18,7 @@ pub(super) fn read(
     cursor: &mut Cursor<'_, '_>,
     wrapper: &Wrapper,
     tools: Tools<'_>,
-) -> Option<(Body, Vec<Call>)> {
+) -> Option<(Body, Calls)> {
     cursor.skip_space();
     if let Some(dialect) = DIALECTS
         .iter()
@@ -30,8 +30,8 @@ pub(super) fn read(
         wrapper.syntax,
         Syntax::Gemma4Call | Syntax::FunctionGemmaCall
     );
-    if gemma || cursor.looking_at("call:") {
-        return Some((Body::Gemma, gemma::call(cursor, wrapper.close, tools)?));
+    if gemma || cursor.looking_at(gemma::PREFIX) {
+        return Some((Body::Gemma, gemma::calls(cursor, wrapper.close, tools)?));
     }
     match cursor.peek()? {
         b'{' => Some((Body::Json, envelope::in_wrapper(cursor, wrapper, tools))),
@@ -51,7 +51,7 @@ pub(super) fn read(
             }
             *cursor = start;
             if let Some(call) = pairs::call(cursor, wrapper, tools) {
-                return Some((Body::Pairs, vec![call]));
+                return Some((Body::Pairs, call.into()));
             }
             *cursor = start;
             Some((Body::Python, python::calls(cursor, tools)))

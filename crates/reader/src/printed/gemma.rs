@@ -2,25 +2,47 @@
 
 use serde_json::Value;
 
-use super::call::Call;
+use super::call::{Call, Calls};
 use super::json;
 use super::json_scalars::{Number, number, quoted};
 use super::nested::{self, Leaves};
 use super::schema;
+use super::series::skip_links;
 use super::text::Cursor;
 use super::tools::Tools;
 
 /// Marks that enclose a string in Gemma's calls; each generation of the models has its own. Text inside is literal.
-const QUOTES: &[&str] = &["<|\"|>", "<escape>"];
+pub(super) const QUOTES: &[&str] = &["<|\"|>", "<escape>"];
 
-/// Reads a call of Gemma: `call:` with a name and braces. The prefix may be missing; `close` is the marker that ends
+/// Mark before the name of a tool in Gemma's calls.
+pub(super) const PREFIX: &str = "call:";
+
+/// Reads the calls in a wrapper of Gemma. Only the first of them may lack its prefix; `close` is the marker that ends
 /// the wrapper.
-pub(super) fn call(
+pub(super) fn calls(
     cursor: &mut Cursor<'_, '_>,
     close: &'static str,
     tools: Tools<'_>,
-) -> Option<Vec<Call>> {
-    cursor.eat("call:");
+) -> Option<Calls> {
+    let mut calls = Calls::from(call(cursor, close, tools)?);
+    loop {
+        let mut next = *cursor;
+        skip_links(&mut next);
+        if !next.looking_at(PREFIX) {
+            return Some(calls);
+        }
+        let Some(call) = call(&mut next, close, tools) else {
+            calls.lost = true;
+            return Some(calls);
+        };
+        calls.add(call.into());
+        *cursor = next;
+    }
+}
+
+/// Reads a call of Gemma: `call:` with a name and braces. The prefix may be missing.
+fn call(cursor: &mut Cursor<'_, '_>, close: &'static str, tools: Tools<'_>) -> Option<Call> {
+    cursor.eat(PREFIX);
     cursor.skip_space();
     let tool = tools.eat_name(cursor)?;
     cursor.skip_space();
@@ -34,7 +56,7 @@ pub(super) fn call(
             schema: tool.schema,
         },
     )?;
-    Some(vec![Call::new(tool.name, arguments)])
+    Some(Call::new(tool.name, arguments))
 }
 
 struct Arguments<'a> {
@@ -214,6 +236,10 @@ fn unescaped(inside: &str) -> String {
     let mut json = String::from("\"");
     let mut escaped = false;
     for char in inside.chars() {
+        // A backslash before white space begins no escape, and stands for itself.
+        if escaped && char.is_whitespace() {
+            json.push('\\');
+        }
         match char {
             '"' if !escaped => json.push_str("\\\""),
             '\n' => json.push_str("\\n"),

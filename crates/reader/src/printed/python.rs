@@ -1,7 +1,7 @@
 //! Python calls: `[f(n=5, s='a'), g()]`, also without the brackets.
 
 use super::Declared;
-use super::call::Call;
+use super::call::{Call, Calls};
 use super::json_scalars::{Number, number, quoted};
 use super::nested::{self, Leaves};
 use super::object::Object;
@@ -10,32 +10,38 @@ use super::text::{Cursor, Text};
 use super::tools::Tools;
 
 /// Reads calls in Python's syntax one after another, in brackets or not, with commas or line breaks between.
-pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Vec<Call> {
+pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Calls {
     let bracketed = cursor.eat("[");
-    let mut calls = Vec::new();
+    let mut calls = Calls::default();
     loop {
         cursor.skip_while(|c| c.is_whitespace() || c == ',' || c == ';');
         if bracketed && cursor.eat("]") {
             break;
         }
         let start = *cursor;
-        let Some((name, arguments)) = call(cursor, tools) else {
-            // The complete calls before it count.
+        let Some(name) = name(cursor, tools) else {
             *cursor = start;
             break;
         };
-        if let Some(tool) = tools.get(name) {
+        let Some(arguments) = arguments(cursor, tools, name) else {
+            // The complete calls before it count.
+            calls.lost = true;
+            *cursor = start;
+            break;
+        };
+        let call = tools.get(name).map(|tool| {
             let text = cursor.text.slice(start.at, cursor.at);
-            calls.push(arguments.of(tool, text));
-        }
+            arguments.of(tool, text)
+        });
+        calls.add(call.into());
     }
     calls
 }
 
 /// Reads calls of declared tools in Python's syntax, without other text between: `f(n=5)`, also as `f.call(n=5)`, with
 /// semicolons or line breaks. The cursor stops behind the last of them.
-pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Option<Vec<Call>> {
-    let mut calls = Vec::new();
+pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Option<Calls> {
+    let mut calls = Calls::default();
     loop {
         let mut next = *cursor;
         next.skip_while(|c| c.is_whitespace() || c == ';');
@@ -50,7 +56,7 @@ pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Optio
         let arguments = arguments(&mut next, tools, tool.name)?;
         // The text without the method, which does not belong to the tool.
         let text = format!("{}{}", tool.name, next.text.slice(open, next.at));
-        calls.push(arguments.of(tool, &text));
+        calls.add(arguments.of(tool, &text).into());
         *cursor = next;
     }
 }
@@ -72,11 +78,6 @@ impl Arguments {
             Self::Object(json) => Call::new(tool.name, json),
         }
     }
-}
-
-fn call<'t>(cursor: &mut Cursor<'_, 't>, tools: Tools<'_>) -> Option<(&'t str, Arguments)> {
-    let name = name(cursor, tools)?;
-    Some((name, arguments(cursor, tools, name)?))
 }
 
 /// Reads a function's name, up to its parenthesis.

@@ -89,6 +89,11 @@ impl Types {
         }
     }
 
+    /// Returns true if the schema allows text, or does not restrict the types.
+    pub(super) fn takes_text(self) -> bool {
+        self.string || self == Self::default()
+    }
+
     /// Returns the JSON that a parameter's text means: the narrowest type that the schema allows and the text fits,
     /// else a string. The word `null` also means null if the schema allows no string, or does not restrict the types.
     pub(super) fn json(self, raw: &str) -> String {

@@ -1,6 +1,7 @@
 //! Markers of all families. A new family is, as a rule, a new row here.
 
 use super::syntax::Syntax;
+use super::text::Cursor;
 
 /// Pair of markers that a family of models prints around calls.
 pub(super) struct Wrapper {
@@ -69,6 +70,12 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
+/// Tags around the names and the values of arguments: `<arg_key>n</arg_key><arg_value>5</arg_value>`.
+pub(super) const KEY: &str = "<arg_key>";
+pub(super) const KEY_END: &str = "</arg_key>";
+pub(super) const VALUE: &str = "<arg_value>";
+pub(super) const VALUE_END: &str = "</arg_value>";
+
 /// Separators that models print between a name and its JSON arguments.
 pub(super) const SEPARATORS: &[&str] = &["<｜tool▁sep｜>", "<|tool▁sep|>", "[ARGS]", "[args]"];
 
@@ -78,7 +85,7 @@ pub(super) const PYTHON_TAG: &str = "<|python_tag|>";
 pub(super) const CALL_METHOD: &str = ".call";
 
 /// Markers that may end a message with Python calls.
-pub(super) const PYTHON_TAG_END: &[&str] = &["<|eom_id|>", "<|eot_id|>", "<|end|>"];
+pub(super) const PYTHON_TAG_END: &[&str] = &["<|eom_id|>", "<|eot_id|>", "<|end|>", PYTHON_TAG];
 
 /// Language of a fenced block whose Python is a call, and not an example.
 pub(super) const CALLS_LANGUAGE: &str = "tool_code";
@@ -171,8 +178,65 @@ pub(super) const FRAMING: &[&str] = &[
 /// `<|start|>assistant to=NAME<|message|>BODY<|eot|>`.
 pub(super) const MESSAGE: &str = "<|message|>";
 pub(super) const START: &str = "<|start|>";
+pub(super) const CHANNEL: &str = "<|channel|>";
 pub(super) const MESSAGE_END: &[&str] = &["<|eot|>", "<|eom|>", "<|call|>", "<|start|>"];
 
 /// Markers that end thinking whose opening marker was in the prompt, and not in the answer.
 pub(super) const ANY_THOUGHT_END: &[&str] =
     &["</think>", "<channel|>", "[/THINK]", "<|END_THINKING|>"];
+
+/// Returns true if a marker stands here that belongs before a call, or into one.
+pub(super) fn opens_call(cursor: Cursor<'_, '_>) -> bool {
+    let inside = [KEY, KEY_END, VALUE, VALUE_END];
+    let wrappers = WRAPPERS.iter().map(|wrapper| wrapper.open);
+    let tags = DIALECTS.iter().flat_map(Dialect::tags);
+    let mut markers = wrappers
+        .chain(tags)
+        .chain(SEPARATORS.iter().copied())
+        .chain(inside);
+    markers.any(|marker| cursor.looking_at(marker))
+}
+
+impl Dialect {
+    /// Returns the tags of calls and of parameters.
+    fn tags(&self) -> [&'static str; 4] {
+        [self.call, self.call_end, self.param, self.param_end]
+    }
+}
+
+/// Returns all markers of the tables, for tests that have to know each of them.
+#[cfg(test)]
+pub(super) fn markers() -> Vec<&'static str> {
+    let wrappers = WRAPPERS
+        .iter()
+        .flat_map(|wrapper| [wrapper.open, wrapper.close]);
+    let thinking = THINKING.iter().flat_map(|(open, close)| [*open, *close]);
+    let lists = [
+        SEPARATORS,
+        FRAMING,
+        SIGNS,
+        MESSAGE_END,
+        PYTHON_TAG_END,
+        super::gemma::QUOTES,
+    ];
+    let single = [
+        PYTHON_TAG,
+        CALL_METHOD,
+        ACTION,
+        ACTION_INPUT,
+        MESSAGE,
+        START,
+        CHANNEL,
+        KEY,
+        KEY_END,
+        VALUE,
+        VALUE_END,
+        super::gemma::PREFIX,
+    ];
+    wrappers
+        .chain(thinking)
+        .chain(DIALECTS.iter().flat_map(Dialect::tags))
+        .chain(lists.into_iter().flatten().copied())
+        .chain(single)
+        .collect()
+}

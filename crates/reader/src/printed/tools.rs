@@ -55,9 +55,18 @@ impl<'a> Declared<'a> {
     /// Returns true if `object` has a key that is no parameter of the tool, unless the tool's schema allows other keys.
     pub(super) fn lacks_one_of(&self, object: &Object) -> bool {
         let properties = self.schema.get("properties").and_then(Value::as_object);
-        let open = matches!(self.schema.get("additionalProperties"), Some(more) if more != false)
-            || self.schema.get("patternProperties").is_some();
-        !open && properties.is_some_and(|known| object.keys().any(|key| !known.contains_key(key)))
+        !self.allows_other_keys()
+            && properties.is_some_and(|known| object.keys().any(|key| !known.contains_key(key)))
+    }
+
+    /// Returns true if a key of any name may be a parameter of the tool: its schema names none, or allows others.
+    pub(super) fn is_open(&self) -> bool {
+        self.allows_other_keys() || self.schema.get("properties").is_none()
+    }
+
+    fn allows_other_keys(&self) -> bool {
+        matches!(self.schema.get("additionalProperties"), Some(more) if more != false)
+            || self.schema.get("patternProperties").is_some()
     }
 
     /// Returns true if `object` lacks a required parameter of the tool.
