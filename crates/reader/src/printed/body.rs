@@ -33,6 +33,26 @@ pub(super) fn read(
     if gemma || cursor.looking_at(gemma::PREFIX) {
         return Some((Body::Gemma, gemma::calls(cursor, wrapper.close, tools)?));
     }
+    // Some models print JSON in a fence inside of the wrapper.
+    let fenced = cursor.eat("```");
+    if fenced {
+        cursor.skip_while(char::is_alphanumeric);
+        cursor.skip_space();
+    }
+    let found = untagged(cursor, wrapper, tools)?;
+    if fenced {
+        cursor.skip_space();
+        cursor.eat("```");
+    }
+    Some(found)
+}
+
+/// Reads calls without tags inside a wrapper: JSON, a name with JSON or with pairs, or Python.
+fn untagged(
+    cursor: &mut Cursor<'_, '_>,
+    wrapper: &Wrapper,
+    tools: Tools<'_>,
+) -> Option<(Body, Calls)> {
     match cursor.peek()? {
         b'{' => Some((Body::Json, envelope::in_wrapper(cursor, wrapper, tools))),
         b'[' => {

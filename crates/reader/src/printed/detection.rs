@@ -11,8 +11,8 @@ use super::series::skip_links;
 use super::syntax::Body;
 use super::syntax::Syntax;
 use super::table::{
-    CALLS_LANGUAGE, CHANNEL, FRAMING, MESSAGE, MESSAGE_END, START, THINKING, WRAPPERS, Wrapper,
-    opens_call,
+    CALLS_LANGUAGE, CHANNEL, DIALECTS, FRAMING, MESSAGE, MESSAGE_END, START, THINKING, WRAPPERS,
+    Wrapper, opens_call,
 };
 use super::text::{Cursor, Text};
 use super::tools::Tools;
@@ -166,6 +166,19 @@ impl Look<'_> {
         let mut after = cursor;
         if !wrapper.keep_open {
             after.at += wrapper.open.len();
+        }
+        let mut inside = after;
+        inside.skip_space();
+        let holds_other = WRAPPERS
+            .iter()
+            .any(|other| other.open != wrapper.open && inside.looking_at(other.open));
+        let is_tag_of_dialect = wrapper.keep_open
+            || DIALECTS
+                .iter()
+                .any(|dialect| inside.looking_at(dialect.call));
+        if holds_other && !is_tag_of_dialect && !self.place.in_code() {
+            // One wrapper around another, as `<tool_calls>` around `<tool_call>`.
+            return Some(Step::Drop(after.at));
         }
         let (body, calls) = body::read(&mut after, wrapper, self.tools)?;
         let aside = wrapper.syntax == Syntax::AtemXml

@@ -6,7 +6,7 @@ use super::call::{Call, Calls};
 use super::json;
 use super::json_scalars::{Number, number, quoted};
 use super::nested::{self, Leaves};
-use super::schema;
+use super::schema::{self, Types};
 use super::series::skip_links;
 use super::text::Cursor;
 use super::tools::Tools;
@@ -54,6 +54,7 @@ fn call(cursor: &mut Cursor<'_, '_>, close: &'static str, tools: Tools<'_>) -> O
         &mut Arguments {
             close,
             schema: tool.schema,
+            types: Types::default(),
         },
     )?;
     Some(Call::new(tool.name, arguments))
@@ -62,20 +63,24 @@ fn call(cursor: &mut Cursor<'_, '_>, close: &'static str, tools: Tools<'_>) -> O
 struct Arguments<'a> {
     close: &'static str,
     schema: &'a Value,
+    /// Types that the schema allows for the parameter whose key was read last.
+    types: Types,
 }
 
 impl Leaves for Arguments<'_> {
     const FORGIVING: bool = true;
 
     fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
-        for quote in QUOTES.iter().chain(&["\"", "'"]) {
-            if cursor.eat(quote) {
-                return cursor.take_until(quote).map(str::to_owned);
+        let mut quotes = QUOTES.iter().chain(&["\"", "'"]);
+        let key = match quotes.find(|quote| cursor.eat(quote)) {
+            Some(quote) => cursor.take_until(quote)?,
+            None => {
+                let mark = |c| matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '\n');
+                Some(cursor.take_while(|c| !mark(c)).trim()).filter(|key| !key.is_empty())?
             }
-        }
-        let key = cursor.take_while(|c| !matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '\n'));
-        let key = key.trim();
-        (!key.is_empty()).then(|| key.to_owned())
+        };
+        self.types = Types::of(self.schema, key);
+        Some(key.to_owned())
     }
 
     fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String> {
@@ -162,7 +167,12 @@ impl Arguments<'_> {
                 return Some(trimmed.into());
             }
             if let Some(Number::Integer(digits) | Number::Fraction(digits)) = number(trimmed) {
-                return Some(digits.into_owned());
+                let types = if depth == 1 {
+                    self.types
+                } else {
+                    Types::default()
+                };
+                return Some(types.number(trimmed, &digits));
             }
             if depth > 1 && !trimmed.is_empty() {
                 return Some(quoted(trimmed));

@@ -32,14 +32,15 @@ impl Look<'_> {
             let end = to.find(|c: char| c.is_whitespace() || c == '<');
             &to[..end.unwrap_or(to.len())]
         });
-        if recipient == Some("self") || header.starts_with("analysis") {
+        let called = recipient.and_then(|name| self.tools.get(name));
+        let is_thought = called.is_none() && header.starts_with("analysis");
+        if recipient == Some("self") || is_thought {
             return Some(Step::Think {
                 to: cursor.at,
                 close: MESSAGE_END,
             });
         }
         let to = cursor.at;
-        let called = recipient.and_then(|name| self.tools.get(name));
         let called = called.filter(|_| !self.exhausted);
         let lost = called.is_some() && !holds_tags(cursor);
         let call = called.filter(|_| lost);

@@ -19,6 +19,10 @@ pub(super) fn call(
     }
     cursor.eat("functions.");
     let tool = tools.eat_name(cursor)?;
+    // Kimi prints the number of the call behind the name.
+    if cursor.eat(":") {
+        cursor.skip_while(|c| c.is_ascii_digit());
+    }
     cursor.skip_space();
     if cursor.eat("[CALL_ID]") {
         cursor.skip_while(|c| c != '[');

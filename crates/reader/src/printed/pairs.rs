@@ -38,6 +38,12 @@ pub(super) fn call(
         cursor.at = end + tag.len();
         cursor.text.count(piece.len() + tag.len());
         let blank = piece.trim().is_empty();
+        let is_stray = blank
+            && (key.is_none() && tag == VALUE_END && before != VALUE
+                || key.is_some() && tag == KEY_END && before == KEY_END);
+        if is_stray {
+            continue;
+        }
         if before == VALUE || tag == VALUE_END || before == KEY_END && !blank {
             // Between its own two tags a value is exact.
             let exact = before == VALUE && tag == VALUE_END;

@@ -69,7 +69,7 @@ struct Ended {
 impl Grammar<'_> {
     /// Reads the name, the arguments and the changes of the call whose tag has just been opened.
     fn call<'t>(&self, cursor: &mut Cursor<'_, 't>) -> Option<(&'t str, String, Changes)> {
-        let name = cursor.take_until(self.dialect.name_end)?;
+        let name = self.name_of_tag(cursor)?;
         let unknown = Declared {
             name,
             schema: &Value::Null,
@@ -93,7 +93,7 @@ impl Grammar<'_> {
         loop {
             cursor.skip_space();
             if cursor.eat(dialect.param) {
-                let key = cursor.take_until(dialect.name_end)?.trim();
+                let key = self.name_of_tag(cursor)?.trim();
                 let types = Types::of(tool.schema, key);
                 let (raw, unsure) = self.value(cursor, tool, key, types)?;
                 let raw = if dialect.padded { unpadded(raw) } else { raw };
@@ -290,6 +290,18 @@ impl Grammar<'_> {
             .is_some_and(|name| self.tools.get(name).is_some())
     }
 
+    /// Reads the name in an opening tag, and moves past the tag.
+    fn name_of_tag<'t>(&self, cursor: &mut Cursor<'_, 't>) -> Option<&'t str> {
+        let name = cursor.take_until(self.dialect.name_end)?;
+        if self.dialect.name_end != TAG_END {
+            let attributes = cursor.take_word(MAX_NAME, |c| !matches!(c, '<' | '>'));
+            if !cursor.eat(TAG_END) || !attributes.is_empty() && !attributes.starts_with(' ') {
+                return None;
+            }
+        }
+        Some(name)
+    }
+
     /// Returns the name in an opening tag.
     fn name<'t>(&self, mut after: Cursor<'_, 't>) -> Option<&'t str> {
         let name = after.take_word(MAX_NAME, |c| !matches!(c, '<' | '>' | '"' | '\n'));
@@ -305,6 +317,8 @@ impl Grammar<'_> {
         (is_own && !before.contains(&opening)).then_some(before)
     }
 }
+
+const TAG_END: &str = ">";
 
 /// Maximum length in bytes of the name in a tag.
 const MAX_NAME: usize = 200;

@@ -5,6 +5,7 @@ use super::call::{Call, Calls};
 use super::json_scalars::{Number, number, quoted};
 use super::nested::{self, Leaves};
 use super::object::Object;
+use super::schema::Types;
 use super::table::CALL_METHOD;
 use super::text::{Cursor, Text};
 use super::tools::Tools;
@@ -104,12 +105,14 @@ fn arguments(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>, name: &str) -> Optio
         cursor.skip_space();
         if !key.is_empty() && cursor.eat("=") {
             cursor.skip_space();
-            object.set(key, nested::value(cursor, &mut Literals)?);
+            let types = tools.get(name).map(|tool| Types::of(tool.schema, key));
+            let types = types.unwrap_or_default();
+            object.set(key, nested::value(cursor, &mut Literals { types })?);
         } else {
             // A value without a name is only read if the tool has a single parameter.
             *cursor = start;
             let quoted = matches!(cursor.peek()?, b'"' | b'\'' | b'{');
-            let json = nested::value(cursor, &mut Literals).filter(|_| quoted)?;
+            let json = nested::value(cursor, &mut Literals::default()).filter(|_| quoted)?;
             if !object.is_empty() {
                 return None;
             }
@@ -134,13 +137,17 @@ fn key<'t>(cursor: &mut Cursor<'_, 't>) -> &'t str {
 pub(super) fn literal(raw: &str) -> Option<String> {
     let text = Text::new(raw, true);
     let mut cursor = Cursor::new(&text, 0);
-    let json = nested::value(&mut cursor, &mut Literals)?;
+    let json = nested::value(&mut cursor, &mut Literals::default())?;
     cursor.skip_space();
     (cursor.at == text.len()).then_some(json)
 }
 
 /// Keys and scalars as Python writes them; JSON's words, such as `true`, are understood too.
-struct Literals;
+#[derive(Default)]
+struct Literals {
+    /// Types that the schema allows for the value, which has to be read from its beginning.
+    types: Types,
+}
 
 impl Leaves for Literals {
     fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
@@ -151,7 +158,7 @@ impl Leaves for Literals {
         (!word.is_empty()).then(|| word.to_owned())
     }
 
-    fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, _depth: usize) -> Option<String> {
+    fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String> {
         if matches!(cursor.peek()?, b'"' | b'\'') {
             return string(cursor).map(|text| quoted(&text));
         }
@@ -163,7 +170,14 @@ impl Leaves for Literals {
             "False" | "false" => "false".into(),
             "None" | "null" => "null".into(),
             _ => match number(word) {
-                Some(Number::Integer(digits) | Number::Fraction(digits)) => digits.into_owned(),
+                Some(Number::Integer(digits) | Number::Fraction(digits)) => {
+                    let types = if depth == 0 {
+                        self.types
+                    } else {
+                        Types::default()
+                    };
+                    types.number(word, &digits)
+                }
                 None if word.contains(['(', '[', '{', '=']) => return None,
                 None => quoted(word),
             },

@@ -58,6 +58,42 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("<|START_ACTION|>", "<|END_ACTION|>", Syntax::CohereAction),
     wrapper("[TOOL_CALLS]", "[/TOOL_CALLS]", Syntax::MistralArgs),
     wrapper("<TOOLCALL>", "</TOOLCALL>", Syntax::HermesJson),
+    wrapper("[TOOL_CALL]", "[/TOOL_CALL]", Syntax::HermesJson),
+    wrapper("<function_call>", "</function_call>", Syntax::HermesJson),
+    wrapper("<tool_calls>", "</tool_calls>", Syntax::HermesJson),
+    wrapper(
+        "<|action_start|><|plugin|>",
+        "<|action_end|>",
+        Syntax::HermesJson,
+    ),
+    wrapper("<seed:tool_call>", "</seed:tool_call>", Syntax::HermesJson),
+    wrapper(
+        "<minimax:tool_call>",
+        "</minimax:tool_call>",
+        Syntax::OlmoPythonic,
+    ),
+    wrapper(
+        "<｜DSML｜function_calls>",
+        "</｜DSML｜function_calls>",
+        Syntax::OlmoPythonic,
+    ),
+    wrapper(
+        "<｜DSML｜tool_calls>",
+        "</｜DSML｜tool_calls>",
+        Syntax::OlmoPythonic,
+    ),
+    wrapper(
+        "<||DSML||tool_calls>",
+        "</||DSML||tool_calls>",
+        Syntax::OlmoPythonic,
+    ),
+    wrapper("<|tools_prefix|>", "<|tools_suffix|>", Syntax::HermesJson),
+    wrapper("<|python_start|>", "<|python_end|>", Syntax::Lfm2Pythonic),
+    wrapper(
+        "<|tool_call_begin|>",
+        "<|tool_call_end|>",
+        Syntax::DeepseekSep,
+    ),
     wrapper("<|tool_call|>", "<|/tool_call|>", Syntax::HermesJson),
     wrapper("<user>", "</user>", Syntax::UserTagGlm),
     wrapper("[tool]", "[end]", Syntax::ToolTokenArgs),
@@ -66,6 +102,12 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         open: "<function=",
         close: "</tool_call>",
         syntax: Syntax::QwenXml,
+        keep_open: true,
+    },
+    Wrapper {
+        open: "<invoke name=\"",
+        close: "</function_calls>",
+        syntax: Syntax::OlmoPythonic,
         keep_open: true,
     },
 ];
@@ -77,7 +119,13 @@ pub(super) const VALUE: &str = "<arg_value>";
 pub(super) const VALUE_END: &str = "</arg_value>";
 
 /// Separators that models print between a name and its JSON arguments.
-pub(super) const SEPARATORS: &[&str] = &["<｜tool▁sep｜>", "<|tool▁sep|>", "[ARGS]", "[args]"];
+pub(super) const SEPARATORS: &[&str] = &[
+    "<｜tool▁sep｜>",
+    "<|tool▁sep|>",
+    "<|tool_call_argument_begin|>",
+    "[ARGS]",
+    "[args]",
+];
 
 /// Marker that opens Python calls, which reach to the end of a message; `CALL_METHOD` is the method that calls a tool
 /// there.
@@ -103,7 +151,7 @@ pub(super) struct Dialect {
     pub(super) call_end: &'static str,
     pub(super) param: &'static str,
     pub(super) param_end: &'static str,
-    /// Text that ends the name of the tool in an opening tag.
+    /// Text that ends the name in an opening tag. Attributes may stand between it and the end of the tag.
     pub(super) name_end: &'static str,
     /// `true` if the family of models prints a line break on both sides of a parameter's value.
     pub(super) padded: bool,
@@ -123,7 +171,23 @@ pub(super) const DIALECTS: &[Dialect] = &[
         call_end: "</atem:invoke>",
         param: "<atem:parameter name=\"",
         param_end: "</atem:parameter>",
-        name_end: "\">",
+        name_end: "\"",
+        padded: false,
+    },
+    Dialect {
+        call: "<｜DSML｜invoke name=\"",
+        call_end: "</｜DSML｜invoke>",
+        param: "<｜DSML｜parameter name=\"",
+        param_end: "</｜DSML｜parameter>",
+        name_end: "\"",
+        padded: false,
+    },
+    Dialect {
+        call: "<||DSML||invoke name=\"",
+        call_end: "</||DSML||invoke>",
+        param: "<||DSML||parameter name=\"",
+        param_end: "</||DSML||parameter>",
+        name_end: "\"",
         padded: false,
     },
     Dialect {
@@ -131,7 +195,7 @@ pub(super) const DIALECTS: &[Dialect] = &[
         call_end: "</invoke>",
         param: "<parameter name=\"",
         param_end: "</parameter>",
-        name_end: "\">",
+        name_end: "\"",
         padded: false,
     },
 ];
@@ -141,6 +205,7 @@ pub(super) const THINKING: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<|channel>thought\n", "<channel|>"),
     ("[THINK]", "[/THINK]"),
+    ("<seed:think>", "</seed:think>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
@@ -151,6 +216,10 @@ pub(super) const FRAMING: &[&str] = &[
     "<｜tool▁calls▁end｜>",
     "<|tool▁calls▁begin|>",
     "<|tool▁calls▁end|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_calls_section_end|>",
+    "<|tool_call_section_begin|>",
+    "<|tool_call_section_end|>",
     "<｜tool▁output▁begin｜>",
     "<｜tool▁output▁end｜>",
     "<｜tool▁outputs▁begin｜>",
@@ -168,6 +237,7 @@ pub(super) const FRAMING: &[&str] = &[
     "<|eom|>",
     "<|end|>",
     "<|call|>",
+    "<|return|>",
     "</think>",
     "<channel|>",
     "[/THINK]",

@@ -19,7 +19,9 @@ impl<'a> Tools<'a> {
     pub(super) fn get(self, name: &str) -> Option<&'a Declared<'a>> {
         let name = name.trim();
         let find = |name| self.iter().find(|tool| tool.name == name);
-        find(name).or_else(|| find(name.strip_prefix("functions.")?))
+        let spaces = ["functions.", "assistant."];
+        let bare = || spaces.iter().find_map(|space| name.strip_prefix(space));
+        find(name).or_else(|| find(bare()?))
     }
 
     /// Reads the longest name of a declared tool at the cursor, and moves past it.
