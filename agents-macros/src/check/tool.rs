@@ -41,7 +41,7 @@ pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
         bare_word("risk", value, RISKS, errors)
     });
     keys::value(entries, "unknown_keys", &|value| {
-        bare_word("unknown_keys", value, UNKNOWN_KEYS, errors)
+        bare_word("rule for unknown keys", value, UNKNOWN_KEYS, errors)
     });
     keys::value(entries, "effect_description", &|value| {
         undo::effect_description(value, errors)
