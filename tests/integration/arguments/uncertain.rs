@@ -267,7 +267,7 @@ async fn print_call(effects: Effects, text: &str) -> (Vec<String>, String, Outco
 const DOUBTFUL_TEXTS: [(&str, &str); 4] = [
     (
         "<tool_call><function=book><parameter=nights>2</parameter><parameter=guest>\nIda, not <parameter=extras>Ola\n</parameter></function></tool_call>",
-        "the value holds tags of calls, and may end at one of them or go on",
+        "the value has no end tag, and may end elsewhere",
     ),
     (
         "<tool_call>book<arg_key>nights</arg_key><arg_value>2</arg_value><arg_key>guest</arg_key><arg_value>Ida<arg_key>extras</arg_key><arg_value>Ola</arg_value></tool_call>",
