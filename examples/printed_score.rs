@@ -10,13 +10,13 @@
 #![allow(clippy::print_stdout)] // The result is printed.
 
 #[allow(dead_code, reason = "each example uses a part of it")]
+#[path = "score/calls.rs"]
+mod calls;
+#[allow(dead_code, reason = "each example uses a part of it")]
 mod score;
 
-use agents::reader::{
-    self,
-    printed::{self, Declared, PrintedCall},
-};
-use score::{Options, equal};
+use agents::reader::printed;
+use score::Options;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -52,29 +52,10 @@ impl fmt::Display for Score {
 
 fn is_right(case: &Value, show: bool) -> bool {
     let no_schema = json!({});
-    let tools: Vec<Declared<'_>> = case["tools"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|tool| {
-            let tool = tool.get("function").unwrap_or(tool);
-            let schema = tool.get("parameters").unwrap_or(&no_schema);
-            Some(Declared {
-                name: tool["name"].as_str()?,
-                schema,
-            })
-        })
-        .collect();
+    let tools = calls::declared(&case["tools"], &no_schema);
     let printed = printed::read(case["text"].as_str().unwrap_or_default(), &tools);
     let expected = case["calls"].as_array().map_or(&[][..], Vec::as_slice);
-    let same = printed.calls.len() == expected.len()
-        && printed.calls.iter().zip(expected).all(|(call, expected)| {
-            let tool = tools.iter().find(|tool| tool.name == call.name);
-            let arguments = tool.and_then(|tool| arguments(call, tool.schema));
-            expected["name"] == call.name.as_str()
-                && arguments
-                    .is_some_and(|arguments| equal(&arguments, &expected["arguments"], false))
-        });
+    let same = calls::are_expected(&printed, &tools, expected);
     if show && !same {
         println!("{}\n  text: {}", case["id"], case["text"]);
         for call in expected {
@@ -88,13 +69,4 @@ fn is_right(case: &Value, show: bool) -> bool {
         }
     }
     same
-}
-
-/// Returns the arguments of a call as a value, repaired if they were damaged.
-fn arguments(call: &PrintedCall, schema: &Value) -> Option<Value> {
-    if call.is_valid {
-        return serde_json::from_str(&call.arguments).ok();
-    }
-    let reading = reader::read(&call.arguments, schema).ok()?;
-    serde_json::from_str(&reading.json).ok()
 }

@@ -19,7 +19,7 @@ pub use crate::{
     tool::{
         Argument, Cache, Category, Described, Effects, InDoubt, Injected, IntoTool, NeedsApproval,
         Readable, Risk, SharedTool, StoredOutput, Tool, ToolContext, ToolFault, ToolName,
-        ToolOutput, ToolSet, ToolSpec, Undone, Uninjected,
+        ToolOutput, ToolSet, ToolSpec, Undone, Uninjected, UnknownKeys,
         output_schema::{NoSchema, Probe as SchemaProbe},
     },
 };

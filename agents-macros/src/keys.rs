@@ -52,6 +52,7 @@ pub(crate) const TOOL: &[Key] = &[
     key("idempotent", Takes::TimeFor, "idempotent(for = hours(24))"),
     key("external", Takes::Nothing, "external"),
     key("strict", Takes::Nothing, "strict"),
+    key("unknown_keys", Takes::Value, "unknown_keys = dropped"),
     key("sequential", Takes::Nothing, "sequential"),
     key("polls", Takes::Nothing, "polls"),
     key("name", Takes::Name, "name = \"web_search\""),
@@ -92,6 +93,9 @@ pub(crate) const CACHES: &[&str] = &["none", "forever", "ttl"];
 
 /// The words for `approval = ..` of a tool.
 pub(crate) const APPROVALS: &[&str] = &["never", "always", "when"];
+
+/// The words for `unknown_keys = ..` of a tool.
+pub(crate) const UNKNOWN_KEYS: &[&str] = &["doubted", "dropped"];
 
 /// The words for `risk = ..` of a tool.
 pub(crate) const RISKS: &[&str] = &["low", "medium", "high"];

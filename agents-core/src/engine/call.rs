@@ -8,6 +8,7 @@ use crate::{
     journal::{Action, Call, CallFact, Called, Fact, Interrupted, Raiser},
     observe::{self, spans},
     panics::guarded,
+    reader::Changes,
     run::ToolEnvelope,
     secret::references,
     shared::Shared,
@@ -128,12 +129,13 @@ impl CallSite<'_> {
                 Action::Wait => std::future::pending().await,
                 Action::Read => {
                     let read = || {
-                        let (text, is_edited) = self.with_call(|call| {
-                            (call.candidates.text().to_owned(), call.is_edited())
+                        let (text, changes, is_edited) = self.with_call(|call| {
+                            let (text, changes) = call.tried();
+                            (text.to_owned(), changes, call.is_edited())
                         });
                         match is_edited {
-                            true => read::read(&rules.of_the_approver(), &text),
-                            false => read::read(&rules, &text),
+                            true => read::read(&rules.of_the_approver(), &text, changes),
+                            false => read::read(&rules, &text, changes),
                         }
                     };
                     match guarded(read) {
@@ -261,7 +263,7 @@ impl CallSite<'_> {
         {
             return Ok(prepared);
         }
-        match guarded(|| read::read(&rules.of_the_run(), args.as_str())) {
+        match guarded(|| read::read(&rules.of_the_run(), args.as_str(), Changes::default())) {
             Ok(Ok((mut accepted, values))) => {
                 accepted.known = self.with_call(|call| call.known.clone());
                 self.confirm_repeat(rules.tool(), &mut accepted);

@@ -14,8 +14,8 @@ use crate::{
     },
     observe::spans,
     reader::{
-        self,
-        printed::{self, Declared},
+        self, Changes,
+        printed::{self, Declared, PrintedCall},
     },
     run::{Cost, EventKind, Stop},
     secret,
@@ -350,15 +350,18 @@ fn with_printed_calls(
     } else if !printed.calls.is_empty() {
         reply.content = printed.content;
         reply.thinking = reply.thinking.or(printed.thinking.map(Into::into));
-        reply.calls = printed
-            .calls
-            .into_iter()
-            .map(|call| ToolCall {
+        let as_made = |call: PrintedCall| {
+            let made = ToolCall {
                 id: String::new(),
                 name: call.name,
                 arguments: call.arguments,
-            })
-            .collect();
+            };
+            (made, call.changes)
+        };
+        (reply.calls, reply.changes) = printed.calls.into_iter().map(as_made).unzip();
+        if reply.changes.iter().all(Changes::is_empty) {
+            reply.changes.clear();
+        }
     }
     reply
 }

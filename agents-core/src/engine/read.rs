@@ -16,8 +16,13 @@ use crate::{
 /// Arguments that fit: as text for the record, and as values with which the tool can run.
 pub(crate) type Fit = (Accepted, Prepared);
 
-/// Reads the arguments of a call: strictly, then leniently. `Err` says what is wrong, for the arms and the model.
-pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Fit, Box<Refused>> {
+/// Reads the arguments of a call: strictly, then leniently. `changes` are those with which the text was read out of a
+/// reply. `Err` says what is wrong, for the arms and the model.
+pub(crate) fn read(
+    rules: &Rules<'_>,
+    raw: &str,
+    mut changes: Changes,
+) -> Result<Fit, Box<Refused>> {
     let tool = &**rules.tool;
     if raw.len() > rules.max_bytes {
         let error = too_long(tool, raw, rules.max_bytes);
@@ -26,17 +31,23 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Fit, Box<Refused>> {
     if let Err(error) = reader::check_depth(raw) {
         return Err(unreadable(rules, raw, error.to_string()));
     }
-    let misfit = match accept(rules, raw, Changes::default()) {
-        Ok(accepted) => return Ok(accepted),
-        Err(misfit) => misfit,
-    };
-    if let Some(changes) = nothing_meant(rules, raw) {
-        return accept(rules, "{}", changes).map_err(|misfit| {
-            let found = tool.spec().expected().compiled.diagnose_strictly(raw);
-            misfitting(rules, raw, misfit, &found)
-        });
+    if let Some(change) = uncertain(tool.spec(), &changes) {
+        let error = told_uncertain(tool.spec(), raw, change);
+        return Err(refused(error, raw, Changes::default()));
     }
     let schema = tool.spec().expected().compiled;
+    let misfit = match rules.unknown_key(raw) {
+        Some(unknown) => unknown,
+        None => match accept(rules, raw, changes.clone()) {
+            Ok(accepted) => return Ok(accepted),
+            Err(misfit) => misfit,
+        },
+    };
+    if let Some(nothing) = nothing_meant(rules, raw) {
+        changes.extend(nothing);
+        return accept(rules, "{}", changes)
+            .map_err(|misfit| misfitting(rules, raw, misfit, &schema.diagnose_strictly(raw)));
+    }
     if rules.strict || matches!(raw.trim(), "" | "null") {
         return Err(misfitting(
             rules,
@@ -45,7 +56,10 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Fit, Box<Refused>> {
             &schema.diagnose_strictly(raw),
         ));
     }
-    leniently(rules, raw, misfit, reader::diagnose(raw, schema))
+    let mut found = reader::diagnose(raw, schema);
+    changes.extend(found.changes);
+    found.changes = changes;
+    leniently(rules, raw, misfit, found)
 }
 
 /// Reads the arguments leniently, after a strict reading has failed with this misfit. `found` is what the lenient
@@ -202,7 +216,10 @@ fn told_uncertain(spec: &ToolSpec, raw: &str, change: &Change) -> ToolError {
     let Change {
         kind, path, note, ..
     } = change;
-    let why = wording::uncertain(note, kind);
+    let why = match kind {
+        ChangeKind::DroppedKey => wording::uncertain(&change.to_string(), kind),
+        _ => wording::uncertain(note, kind),
+    };
     let object = match is_object(raw) {
         true => Some(raw.into()),
         false => reader::lenient(raw).ok().map(|reading| reading.json),

@@ -79,6 +79,16 @@ impl<'a> Rules<'a> {
         Ok((prepared?, known))
     }
 
+    /// Returns the error of a key that the tool's schema does not know, if the tool writes and such a key makes the
+    /// model's arguments uncertain.
+    pub(super) fn unknown_key(&self, arguments: &str) -> Option<ReadError> {
+        let spec = self.tool.spec();
+        let is_judged =
+            !self.strict && matches!(self.author, Author::Model) && spec.doubts_unknown_keys();
+        let schema = is_judged.then(|| spec.expected().compiled)?;
+        schema.unknown_key(arguments)
+    }
+
     pub(super) fn tool(&self) -> &SharedTool {
         self.tool
     }

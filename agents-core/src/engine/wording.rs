@@ -95,6 +95,7 @@ pub(super) fn uncertain(note: &str, kind: &ChangeKind) -> String {
     let remedy = match kind {
         ChangeKind::Extracted => "send the value alone, as JSON has it",
         ChangeKind::Inferred => "write the name of the field that is meant",
+        ChangeKind::DroppedKey => "leave the key out, or write the name of the field that is meant",
         ChangeKind::CutOff => "send the whole object again, to its closing bracket",
         _ => "send one JSON object and nothing else",
     };

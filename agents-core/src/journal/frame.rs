@@ -489,6 +489,7 @@ impl Frame {
             content,
             thinking,
             mut calls,
+            changes,
             finish,
             usage,
             ..
@@ -504,6 +505,9 @@ impl Frame {
             .zip(&calls)
             .map(|(seq, call)| Call::new(seq, call.clone()))
             .collect();
+        for (call, changes) in self.calls.iter_mut().zip(changes) {
+            call.changes = changes;
+        }
         match calls.is_empty() {
             true => self.answer = Some(FinalAnswer::new(content.clone())),
             false => self.refusals = 0,

@@ -1,4 +1,5 @@
 use super::{Thinking, ToolCall, wording};
+use crate::reader::Changes;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
@@ -58,6 +59,11 @@ pub struct Reply {
     /// Tool calls that the model asks for, in its order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
+    /// Changes that were made to read the calls, one entry for each call, in the order of `calls`; empty if the calls
+    /// were given as they are. A tool that writes does not run with a call whose reading is
+    /// [uncertain](crate::reader::Change::uncertain).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Changes>,
     /// Words with which the model declined to answer, or the reason of a filter, where the server returns them
     /// separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]

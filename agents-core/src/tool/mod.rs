@@ -58,6 +58,7 @@ mod statuses;
 mod type_names;
 mod undo;
 mod uninjected;
+mod unknown_keys;
 mod version;
 mod wording;
 
@@ -103,6 +104,7 @@ pub(crate) use type_names::{type_at, without_modules};
 pub(crate) use undo::read_stored;
 pub use undo::{StoredOutput, Undone, conflict, undo_tool, undone};
 pub use uninjected::{Uninjected, WithoutFields};
+pub use unknown_keys::UnknownKeys;
 
 use crate::{
     error::{Code, ToolError},

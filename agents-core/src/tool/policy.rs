@@ -1,6 +1,6 @@
 use super::{
     DynTool, ErrorType, InDoubt, NeedsApproval, Prepared, ReadError, Risk, SharedTool, ToolContext,
-    ToolSpec, Undone, alias::under_spec, wording,
+    ToolSpec, Undone, UnknownKeys, alias::under_spec, wording,
 };
 use crate::{
     Json,
@@ -13,7 +13,7 @@ use std::{fmt, hash::Hasher, sync::Arc, time::Duration};
 
 type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
 
-/// Overrides that an agent applies to tools by name: approval, timeout and strictness;
+/// Overrides that an agent applies to tools by name: approval, timeout, strictness and unknown keys;
 /// [`AgentBuilder::policy`](crate::AgentBuilder::policy) takes a policy.
 ///
 /// A tool that you write declares all of this itself; a tool that comes from the list of a server cannot.
@@ -38,6 +38,7 @@ pub struct ToolPolicy {
     when: Option<When>,
     timeout: Option<Duration>,
     strict: bool,
+    unknown_keys: Option<UnknownKeys>,
 }
 
 impl ToolPolicy {
@@ -93,6 +94,12 @@ impl ToolPolicy {
         self
     }
 
+    /// Sets the rule for keys of the arguments that the schema does not know; by default, that of the tool.
+    pub fn unknown_keys(mut self, rule: UnknownKeys) -> Self {
+        self.unknown_keys = Some(rule);
+        self
+    }
+
     /// Returns `true` if the policy asks for less approval than the author of the tool declared.
     pub(crate) fn loosens(&self, spec: &ToolSpec) -> bool {
         let rank = |approval| match approval {
@@ -113,6 +120,7 @@ impl ToolPolicy {
             when,
             timeout,
             strict,
+            unknown_keys,
         } = self;
         let mut spec = tool.spec().clone();
         let asks_itself = spec.has_said && spec.approval == NeedsApproval::When;
@@ -120,6 +128,7 @@ impl ToolPolicy {
         spec.has_said |= *approval == Some(NeedsApproval::Always);
         spec.timeout = timeout.or(spec.timeout);
         spec.strict |= strict;
+        spec.unknown_keys = unknown_keys.unwrap_or(spec.unknown_keys);
         let tool = under_spec(tool, spec);
         match when.clone() {
             None => tool,
@@ -138,6 +147,7 @@ impl fmt::Debug for ToolPolicy {
             .field("approval", &self.approval)
             .field("timeout", &self.timeout)
             .field("strict", &self.strict)
+            .field("unknown_keys", &self.unknown_keys)
             .finish_non_exhaustive()
     }
 }

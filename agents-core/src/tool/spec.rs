@@ -1,5 +1,6 @@
 use super::{
     AnswerForm, Background, Cache, Category, Effects, NeedsApproval, Pattern, Risk, Status,
+    UnknownKeys,
     schema::{Expected, constrained, schema_of},
 };
 use crate::{json::canonical, reader::Schema};
@@ -56,6 +57,8 @@ pub struct ToolSpec {
     pub approval: NeedsApproval,
     /// Is `true` if arguments are read strictly: only JSON that fits the schema is accepted.
     pub strict: bool,
+    /// Rule for keys of the arguments that the schema does not know.
+    pub unknown_keys: UnknownKeys,
     /// Is `true` if the tool runs alone: after the calls that the model made before it, and before the calls after
     /// it.
     pub sequential: bool,
@@ -132,6 +135,7 @@ impl ToolSpec {
             cache: Cache::None,
             approval: NeedsApproval::Never,
             strict: false,
+            unknown_keys: UnknownKeys::Doubted,
             sequential: false,
             polls: false,
             status: Status::Active,
@@ -352,6 +356,29 @@ impl ToolSpec {
         self
     }
 
+    /// Sets the rule for keys of the arguments that the schema does not know. By default, a tool that writes does not run
+    /// with such a key, which may change what the call means.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::tool::{Effects, ToolSpec, UnknownKeys};
+    /// # #[derive(schemars::JsonSchema)] struct Entry { text: String }
+    ///
+    /// // Whatever else a model says of an entry does not matter.
+    /// let log = ToolSpec::of::<Entry>("log", "Logs.", Effects::Writes).unknown_keys(UnknownKeys::Dropped);
+    /// # let _ = log;
+    /// ```
+    #[must_use]
+    pub fn unknown_keys(mut self, rule: UnknownKeys) -> Self {
+        self.unknown_keys = rule;
+        self
+    }
+
+    /// Returns `true` if a key that the schema does not know makes the reading of arguments uncertain.
+    pub(crate) fn doubts_unknown_keys(&self) -> bool {
+        self.effects == Effects::Writes && self.unknown_keys == UnknownKeys::Doubted
+    }
+
     /// Marks the tool as innate: every agent that has the tool may use it, although neither a skill's list of tools nor
     /// a grant of a team names it.
     pub(crate) fn innate(mut self) -> Self {
@@ -441,7 +468,13 @@ impl ToolSpec {
 
     /// Returns the schema of the arguments; it is compiled on the first call.
     pub(crate) fn expected(&self) -> Expected<'_> {
-        let compiled = self.schema.get_or_init(|| Schema::new(&self.input_schema));
+        let compiled = self.schema.get_or_init(|| {
+            let schema = Schema::new(&self.input_schema);
+            match self.doubts_unknown_keys() {
+                true => schema.doubt_unknown_keys(),
+                false => schema,
+            }
+        });
         Expected {
             schema: &self.input_schema,
             compiled,

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     ast::{self, Element, Example},
     diag::Errors,
-    keys::{APPROVALS, CACHES, CATEGORIES, RISKS},
+    keys::{APPROVALS, CACHES, CATEGORIES, RISKS, UNKNOWN_KEYS},
     messages,
     model::{Param, ParamKind, Tool},
     names::plain,
@@ -37,7 +37,12 @@ pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
     keys::value(entries, "timeout", &|value| timeout(value, errors));
     keys::value(entries, "cache", &|value| cache(value, errors));
     keys::value(entries, "approval", &|value| approval(value, errors));
-    keys::value(entries, "risk", &|value| risk(value, errors));
+    keys::value(entries, "risk", &|value| {
+        bare_word("risk", value, RISKS, errors)
+    });
+    keys::value(entries, "unknown_keys", &|value| {
+        bare_word("rule for unknown keys", value, UNKNOWN_KEYS, errors)
+    });
     keys::value(entries, "effect_description", &|value| {
         undo::effect_description(value, errors)
     });
@@ -101,9 +106,9 @@ fn timeout(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// Checks `risk = high`: one of the known words. Returns `false` if the value is reported.
-fn risk(value: &Expr, errors: &Errors) -> bool {
-    match word("risk", value, RISKS, errors) {
+/// Checks `risk = high`: one of the known words, alone. Returns `false` if the value is reported.
+fn bare_word(key: &str, value: &Expr, known: &[&str], errors: &Errors) -> bool {
+    match word(key, value, known, errors) {
         None => false,
         Some((word, Some(argument))) => {
             errors.at(argument, messages::takes_nothing(word));
@@ -222,11 +227,14 @@ fn effects(tool: &Tool, errors: &Errors) {
             {
                 errors.at(cached, messages::cached_write());
             }
-            let mut calls = tool.spec.iter();
-            if let Some(again) = calls.find(|call| call.method == "idempotent")
-                && one != "writes"
-            {
-                errors.at(&again.method, messages::idempotent_without_writing(one));
+            let of_writes = |key| tool.spec.iter().find(|call| call.method == key);
+            if one != "writes" {
+                if let Some(again) = of_writes("idempotent") {
+                    errors.at(&again.method, messages::idempotent_without_writing(one));
+                }
+                if let Some(unknown) = of_writes("unknown_keys") {
+                    errors.at(&unknown.method, messages::unknown_keys_without_writing());
+                }
             }
         }
         several => {

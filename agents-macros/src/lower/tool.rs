@@ -162,6 +162,12 @@ fn spec(keys: &mut Keys, external: Option<&Ident>) -> Spec {
         let variant = variant(word);
         call(key, quote!(__rt::Risk::#variant));
     }
+    if let Some((key, value)) = keys.value("unknown_keys")
+        && let Some((word, _)) = word(&value)
+    {
+        let variant = variant(word);
+        call(key, quote!(__rt::UnknownKeys::#variant));
+    }
     for flag in ["strict", "sequential", "polls"] {
         if let Some(key) = keys.flag(flag) {
             call(key, TokenStream::new());

@@ -46,6 +46,10 @@ pub(crate) fn idempotent_without_writing(effect: impl Display) -> String {
     )
 }
 
+pub(crate) fn unknown_keys_without_writing() -> &'static str {
+    "only a tool that writes refuses keys that it does not know; remove `unknown_keys`"
+}
+
 pub(crate) fn external_without_effects() -> &'static str {
     "`external` says that effects leave the organisation, `none` that there are no effects; write `reads` or `writes`, or remove `external`"
 }

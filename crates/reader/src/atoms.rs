@@ -98,7 +98,11 @@ impl Coercer<'_> {
             self.within(limits.and_then(|limits| limits.string(text)), tape, at)?;
             if bare {
                 quote_into(&mut self.out, text);
-                self.log(ChangeKind::Unquoted, wording::QUOTES_ADDED);
+                let (kind, note) = (ChangeKind::Unquoted, wording::QUOTES_ADDED);
+                match scalar::has_other_quotes(text) {
+                    true => self.log.add_uncertain(kind, || self.path.clone(), note),
+                    false => self.log(kind, note),
+                }
                 return Ok(cost::SPELLING);
             }
             return self.copy(tape, at);

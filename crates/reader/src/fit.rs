@@ -289,6 +289,15 @@ impl Misfit {
         self.why == Why::Unknown
     }
 
+    /// Creates the misfit of a key at `at` that the shape does not know.
+    pub(super) fn unknown(at: usize, shape: usize) -> Self {
+        Misfit {
+            at,
+            shape,
+            why: Why::Unknown,
+        }
+    }
+
     /// Creates the misfit of an object at `at` that lacks the field with this index.
     pub(super) fn missing(at: usize, shape: usize, field: usize) -> Self {
         Misfit {

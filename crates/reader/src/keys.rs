@@ -1,7 +1,7 @@
 //! Objects, and the field that each key means.
 
 use super::{
-    change::ChangeKind,
+    change::{Change, ChangeKind},
     coerce::{Coercer, Outcome, cost},
     error::ReadErrorKind,
     fit::{self, Seen, known},
@@ -100,9 +100,14 @@ impl Coercer<'_> {
             }
             if role == Role::Unknown {
                 let (log, path) = (&mut self.log, &self.path);
-                let note = || wording::UNKNOWN_LEFT_OUT.to_owned();
+                let (kind, note) = (ChangeKind::DroppedKey, wording::UNKNOWN_LEFT_OUT);
                 let was = tape.text(value);
-                log.add_with_original(ChangeKind::DroppedKey, || path.clone(), note, was);
+                if schema.doubts_unknown_keys && !is_empty(tape, value) {
+                    let change = Change::new(kind, path.as_str(), note).uncertain();
+                    log.add_change(change.original_or_length(was));
+                } else {
+                    log.add_with_original(kind, || path.clone(), || note.to_owned(), was);
+                }
                 sum += cost::DROPPED;
                 continue;
             }
@@ -306,6 +311,16 @@ fn says_nothing(tape: &Tape<'_>, value: usize, types: Types) -> bool {
             let text = text.trim();
             text.is_empty() || literal(text) == Some(Kind::Null)
         }
+        _ => false,
+    }
+}
+
+/// Returns true if a value says nothing under any key: `null`, an empty text, an empty list or object.
+pub(super) fn is_empty(tape: &Tape<'_>, value: usize) -> bool {
+    match tape.kind(value) {
+        Kind::Missing | Kind::Null => true,
+        Kind::String => tape.string(value).trim().is_empty(),
+        Kind::Array | Kind::Object | Kind::Set => tape.children(value).next().is_none(),
         _ => false,
     }
 }

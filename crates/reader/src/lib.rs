@@ -48,6 +48,7 @@ mod byte_search;
 mod change;
 mod closeness;
 mod coerce;
+mod copies;
 mod depth;
 mod diagnose;
 mod error;
@@ -73,6 +74,7 @@ mod tape;
 #[cfg(test)]
 mod tests;
 mod text;
+mod unknown;
 mod wording;
 mod wrapper;
 
@@ -189,7 +191,10 @@ pub fn lenient(raw: &str) -> Result<Reading<'_>, ReadError> {
             }
             None => Ok(untouched(raw)),
         },
-        Err(tried) => Ok(reading(raw, locate::locate(raw, None, tried)?)),
+        Err(tried) => match copies::said_once(raw) {
+            Some(once) => lenient(once).map(said_twice),
+            None => Ok(reading(raw, locate::locate(raw, None, tried)?)),
+        },
     }
 }
 
@@ -237,7 +242,12 @@ impl Schema {
         let tape = match strictly(raw)? {
             Ok(tape) => tape,
             Err(_) if self.wants_text() => return Ok(as_text(raw)),
-            Err(tried) => return Ok(reading(raw, locate::locate(raw, Some(self), tried)?)),
+            Err(tried) => {
+                return match copies::said_once(raw) {
+                    Some(once) => self.read(once).map(said_twice),
+                    None => Ok(reading(raw, locate::locate(raw, Some(self), tried)?)),
+                };
+            }
         };
         self.shaped(raw, &tape)
     }
@@ -322,6 +332,13 @@ fn untouched(raw: &str) -> Reading<'_> {
         json: raw.into(),
         changes: Changes::default(),
     }
+}
+
+/// Adds the change by which a copy of the value was left out, which stood beside it in a string.
+fn said_twice(mut reading: Reading<'_>) -> Reading<'_> {
+    let change = Change::new(ChangeKind::Duplicate, "", wording::SAID_TWICE);
+    reading.changes.extend(change.into());
+    reading
 }
 
 /// Returns the whole text as a JSON string, for a schema that accepts only text.

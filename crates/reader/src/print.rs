@@ -4,7 +4,7 @@ use super::{
     change::ChangeKind,
     error::{ReadError, ReadErrorKind},
     log::Log,
-    scalar::{Guess, guess},
+    scalar::{Guess, guess, has_other_quotes},
     tape::{Kind, Tape, quote_into},
     wording,
 };
@@ -92,11 +92,11 @@ fn bare(tape: &Tape<'_>, node: usize, out: &mut String, log: &mut Log) -> Result
             out.push_str(&number);
         }
         Guess::Text => {
-            log.add(
-                ChangeKind::Unquoted,
-                || tape.path(node),
-                wording::QUOTES_ADDED,
-            );
+            let (kind, note) = (ChangeKind::Unquoted, wording::QUOTES_ADDED);
+            match has_other_quotes(text) {
+                true => log.add_uncertain(kind, || tape.path(node), note),
+                false => log.add(kind, || tape.path(node), note),
+            }
             quote_into(out, text);
         }
         Guess::Unclear => {

@@ -249,6 +249,18 @@ fn leading_zero(text: &str) -> bool {
     text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit()
 }
 
+/// Returns true if text without JSON's quotes has quotes of another kind: `«x»`, or `&quot;x&quot;` as HTML writes it.
+/// They may be quotes, or belong to the text.
+pub(super) fn has_other_quotes(text: &str) -> bool {
+    const MARKS: [char; 15] = [
+        '«', '»', '‹', '›', '„', '‚', '“', '”', '‘', '’', '「', '」', '『', '』', '`',
+    ];
+    const ENTITIES: [&str; 6] = ["&quot;", "&#34;", "&#x22;", "&apos;", "&#39;", "&amp;"];
+    text.starts_with(MARKS)
+        || text.ends_with(MARKS)
+        || ENTITIES.iter().any(|entity| text.contains(entity))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

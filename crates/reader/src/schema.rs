@@ -23,6 +23,8 @@ use super::pattern::Pattern;
 pub struct Schema {
     shapes: Vec<Shape>,
     root: usize,
+    /// `true` if it is uncertain to drop a key that the schema does not know.
+    pub(super) doubts_unknown_keys: bool,
 }
 
 /// Part of a compiled schema, with its references and `allOf`s folded in.
@@ -167,6 +169,24 @@ impl Schema {
     #[must_use]
     pub fn new(schema: &Value) -> Self {
         compile::compile(schema)
+    }
+
+    /// Makes it an uncertain change to drop a key that the schema does not know, unless its value is `null` or empty.
+    ///
+    /// ```
+    /// use agents_reader::Schema;
+    /// use serde_json::json;
+    ///
+    /// let schema = Schema::new(&json!({"type": "object", "properties": {"cents": {"type": "integer"}}}));
+    /// let schema = schema.doubt_unknown_keys();
+    /// let is_uncertain = |text| schema.read(text).unwrap().changes.uncertain().is_some();
+    /// assert!(is_uncertain(r#"{"cents": 5, "options": {"dry_run": true}}"#));
+    /// assert!(!is_uncertain(r#"{"cents": 5, "options": {}}"#));
+    /// ```
+    #[must_use]
+    pub fn doubt_unknown_keys(mut self) -> Self {
+        self.doubts_unknown_keys = true;
+        self
     }
 
     pub(super) fn root(&self) -> usize {

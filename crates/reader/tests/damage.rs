@@ -4,6 +4,8 @@
 mod damages;
 #[path = "../examples/damage/generate.rs"]
 mod generate;
+#[path = "../examples/damage/printed.rs"]
+mod printed;
 #[path = "../examples/damage/score.rs"]
 #[allow(dead_code, reason = "the program prints, the test does not")]
 mod score;
@@ -27,6 +29,9 @@ fn table(seed: u64) -> Table {
             };
             table.add(&case, Some(kind));
         }
+        for outcome in printed::all(seed, index) {
+            table.add_printed(&outcome, Some(outcome.kind));
+        }
     }
     table
 }
@@ -45,6 +50,11 @@ fn a_tool_that_writes_never_gets_wrong_arguments() {
             _ => 0.001,
         };
         assert!(wrong <= most, "{kind}: {wrong} of {} are wrong", row.n);
+    }
+    for kind in printed::KINDS {
+        let row = table.of(kind);
+        assert!(row.n > 20, "{kind} was made {} times only", row.n);
+        assert_eq!(row.writes.wrong, 0, "{kind}");
     }
 }
 
@@ -65,6 +75,8 @@ fn damage_with_one_meaning_is_read() {
         ("wrong_closer", 0.85),
         ("missing_quote", 0.85),
         ("semicolons", 0.85),
+        ("backslash_newline", 1.0),
+        ("calls_in_a_row", 0.80),
     ] {
         let row = table.of(kind);
         let right = row.writes.right as f64 / row.n as f64;

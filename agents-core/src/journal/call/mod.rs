@@ -30,7 +30,7 @@ pub(crate) use fact::{
 pub(crate) use repairs::{again, of_answer, of_call};
 pub(crate) use ticket::Ticket;
 
-use super::candidates::{Candidates, Wait};
+use super::candidates::{By, Candidates, Wait};
 use crate::{
     Json,
     error::ToolError,
@@ -38,6 +38,7 @@ use crate::{
     evidence::Origin,
     media::{Attached, Content},
     model::ToolCall,
+    reader::Changes,
     recovery::RepairAgentRef,
     run::{ApprovalReason, Attachment, Attempt, Stop, Timestamp, ToolEnvelope},
     tool::Risk,
@@ -51,6 +52,8 @@ use std::{fmt, sync::Arc, time::Duration};
 #[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
 pub(crate) struct Call {
     pub(crate) call: ToolCall,
+    /// Changes that were made to read the call out of the reply; empty for a call that the model made as such.
+    pub(crate) changes: Changes,
     /// Number of the call among all calls of its agent, from 0.
     pub(crate) seq: u32,
     pub(crate) stage: Stage,
@@ -200,6 +203,7 @@ impl Call {
         Call {
             candidates: Candidates::of(call.arguments.clone()),
             call,
+            changes: Changes::default(),
             seq,
             stage: Stage::New,
             tool: None,
@@ -248,6 +252,16 @@ impl Call {
         Call {
             stage: Stage::EndsRun,
             ..Call::new(seq, call)
+        }
+    }
+
+    /// Returns the text of the arguments that are tried now, and the changes with which this text was read out of the
+    /// reply. There are none if somebody else than the model gave the text.
+    pub(crate) fn tried(&self) -> (&str, Changes) {
+        let candidate = self.candidates.at_hand();
+        match candidate.by {
+            By::Model => (candidate.text(), self.changes.clone()),
+            _ => (candidate.text(), Changes::default()),
         }
     }
 

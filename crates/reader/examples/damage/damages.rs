@@ -2,14 +2,14 @@
 
 #![allow(clippy::ptr_arg, reason = "all damages are functions of one type")]
 
-use crate::generate::{Dice, Piece, PieceKind, Sample, quoted};
+use crate::generate::{Dice, Piece, PieceKind, Sample, joined, quoted};
 use serde_json::Value;
 
 /// Function that damages a text, piece by piece; returns `None` if the damage does not apply.
 type Damage = fn(&mut Vec<Piece>, &mut Dice) -> Option<()>;
 
 /// Kinds of damage by name. The kind `two` combines two of them and is not listed.
-const DAMAGES: [(&str, Damage); 34] = [
+const DAMAGES: [(&str, Damage); 38] = [
     ("trailing_comma", trailing_comma),
     ("leading_comma", leading_comma),
     ("double_comma", double_comma),
@@ -44,6 +44,10 @@ const DAMAGES: [(&str, Damage); 34] = [
     ("key_case", key_case),
     ("quoted_scalars", quoted_scalars),
     ("raw_newlines", raw_newlines),
+    ("backslash_newline", backslash_newline),
+    ("html_entities", html_entities),
+    ("full_width_digits", full_width_digits),
+    ("unknown_key", unknown_key),
 ];
 
 /// Names of all kinds, in the order in which they are counted.
@@ -82,6 +86,10 @@ pub(crate) const KINDS: &[&str] = &[
     "key_case",
     "quoted_scalars",
     "raw_newlines",
+    "backslash_newline",
+    "html_entities",
+    "full_width_digits",
+    "unknown_key",
     "two",
 ];
 
@@ -111,10 +119,6 @@ pub(crate) fn all(value: &Sample, seed: u64, index: u64) -> Vec<(&'static str, S
         }
     }
     found
-}
-
-fn joined(pieces: &[Piece]) -> String {
-    pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 
 /// Returns the index of a random piece for which `is` holds.
@@ -237,7 +241,10 @@ fn single_quotes(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
 }
 
 fn smart_quotes(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    replace(pieces, dice, is_text, |text| format!("“{}”", inside(text)))
+    let (open, close) = [("“", "”"), ("„", "“"), ("‘", "’"), ("«", "»"), ("”", "”")][dice.below(5)];
+    replace(pieces, dice, is_text, |text| {
+        format!("{open}{}{close}", inside(text))
+    })
 }
 
 fn backticks(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
@@ -488,4 +495,48 @@ fn raw_newlines(pieces: &mut Vec<Piece>, _: &mut Dice) -> Option<()> {
         piece.text = parts.collect::<Vec<_>>().join("\\\\");
     }
     Some(())
+}
+
+/// Writes a backslash and a line break as they are, without their escapes: `a \` at the end of a line.
+fn backslash_newline(pieces: &mut Vec<Piece>, _: &mut Dice) -> Option<()> {
+    for piece in pieces.iter_mut() {
+        piece.text = piece.text.replace("\\\\\\n", "\\\n");
+    }
+    Some(())
+}
+
+fn html_entities(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
+    replace(pieces, dice, is_text, |text| {
+        text.replace('&', "&amp;").replace('"', "&quot;")
+    })
+}
+
+fn full_width_digits(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
+    let is_number = |piece: &Piece| {
+        piece.kind == PieceKind::Scalar && piece.text.contains(|c: char| c.is_ascii_digit())
+    };
+    replace(pieces, dice, is_number, |text| {
+        let wide = |c: char| match c.to_digit(10) {
+            Some(digit) => char::from_u32('０' as u32 + digit).unwrap_or(c),
+            None => c,
+        };
+        text.chars().map(wide).collect()
+    })
+}
+
+/// Adds a member that no schema knows, first or last.
+fn unknown_key(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
+    let member = dice.one(&[
+        r#""simulate_it": true"#,
+        r#""extras": {"simulate": true}"#,
+        r#""zz": "only a test""#,
+        r#""mode": ["rehearsal"]"#,
+    ]);
+    if is_empty_close(pieces, pieces.len() - 1) {
+        return None;
+    }
+    match dice.once_in(2) {
+        true => insert(pieces, 1, &format!("{member}, ")),
+        false => insert(pieces, pieces.len() - 1, &format!(", {member}")),
+    }
 }

@@ -112,7 +112,7 @@ const WORDS: [&str; 24] = [
     "km",
 ];
 
-const TEXTS: [&str; 34] = [
+const TEXTS: [&str; 37] = [
     "",
     "ann@example.com",
     "2026-11-22",
@@ -147,6 +147,9 @@ const TEXTS: [&str; 34] = [
     "one, two, three",
     "-",
     "3.5",
+    "docker run \\\n  --rm shop",
+    "Tom & Jerry <tom@example.com>",
+    "see </parameter>",
 ];
 
 const CHOICES: [&[&str]; 4] = [
@@ -165,7 +168,7 @@ pub(crate) fn value(seed: u64, index: u64) -> Sample {
     write(&meant, style, 0, &mut pieces);
     let meant = meant.json();
     Sample {
-        compiled: Schema::new(&schema),
+        compiled: Schema::new(&schema).doubt_unknown_keys(),
         schema,
         meant,
         pieces,
@@ -395,4 +398,9 @@ fn write(value: &Tree, style: usize, depth: usize, out: &mut Vec<Piece>) {
 /// Returns a text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
+}
+
+/// Returns the text of all pieces.
+pub(crate) fn joined(pieces: &[Piece]) -> String {
+    pieces.iter().map(|piece| piece.text.as_str()).collect()
 }

@@ -17,6 +17,7 @@
 
 mod damages;
 mod generate;
+mod printed;
 mod score;
 
 use score::{Case, Table};
@@ -92,7 +93,7 @@ fn generated(options: &Options) -> Table {
     thread::scope(|scope| {
         let run = |first: u64| {
             scope.spawn(move || {
-                let mut table = Table::new(damages::KINDS);
+                let mut table = Table::new(&[damages::KINDS, printed::KINDS].concat());
                 for index in (first..options.n).step_by(threads as usize) {
                     let value = generate::value(options.seed, index);
                     for (kind, text) in damages::all(&value, options.seed, index) {
@@ -105,12 +106,15 @@ fn generated(options: &Options) -> Table {
                         };
                         table.add(&case, options.show.as_deref());
                     }
+                    for outcome in printed::all(options.seed, index) {
+                        table.add_printed(&outcome, options.show.as_deref());
+                    }
                 }
                 table
             })
         };
         let mut running: Vec<_> = (0..threads).map(run).collect();
-        let mut table = Table::new(damages::KINDS);
+        let mut table = Table::new(&[damages::KINDS, printed::KINDS].concat());
         for thread in running.drain(..) {
             match thread.join() {
                 Ok(part) => table.merge(part),

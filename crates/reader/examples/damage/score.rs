@@ -1,5 +1,6 @@
 //! Reads damaged texts and counts the outcomes.
 
+use crate::printed;
 use agents_reader::Schema;
 use serde_json::{Value, json};
 use std::{
@@ -101,7 +102,7 @@ impl Table {
         let schema = match case.compiled {
             Some(schema) => schema,
             None => {
-                made = Schema::new(case.schema);
+                made = Schema::new(case.schema).doubt_unknown_keys();
                 &made
             }
         };
@@ -112,10 +113,7 @@ impl Table {
         let certain = reading
             .as_ref()
             .is_some_and(|reading| reading.changes.uncertain().is_none());
-        let row = self.row(case.kind);
-        row.n += 1;
-        row.reads.add(right);
-        row.writes.add(right.filter(|_| certain));
+        self.count(case.kind, right, certain);
         if let Some(reading) = reading
             && right == Some(false)
             && certain
@@ -125,6 +123,32 @@ impl Table {
                 "{}\n  text    {:?}\n  read    {}\n  meant   {}\n  changes {}\n  schema  {}",
                 case.kind, case.text, reading.json, case.meant, reading.changes, case.schema
             );
+        }
+    }
+
+    /// Counts one text: `right` is `None` if it was refused.
+    pub(crate) fn count(&mut self, kind: &str, right: Option<bool>, certain: bool) {
+        let row = self.row(kind);
+        row.n += 1;
+        row.reads.add(right);
+        row.writes.add(right.filter(|_| certain));
+    }
+
+    /// Counts a text with printed calls; prints it if it is of the kind to show and went wrong.
+    pub(crate) fn add_printed(&mut self, outcome: &printed::Outcome, show: Option<&str>) {
+        let printed::Outcome {
+            kind,
+            text,
+            right,
+            certain,
+            read,
+        } = outcome;
+        self.count(kind, *right, *certain);
+        if *right == Some(false)
+            && *certain
+            && show.is_some_and(|show| show == *kind || show == "all")
+        {
+            eprintln!("{kind}\n  text    {text:?}\n  read    {read}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Contents of a wrapper, recognised by their beginning.
 
-use super::call::Call;
+use super::call::Calls;
 use super::envelope;
 use super::gemma;
 use super::named_json;
@@ -18,7 +18,7 @@ pub(super) fn read(
     cursor: &mut Cursor<'_, '_>,
     wrapper: &Wrapper,
     tools: Tools<'_>,
-) -> Option<(Body, Vec<Call>)> {
+) -> Option<(Body, Calls)> {
     cursor.skip_space();
     if let Some(dialect) = DIALECTS
         .iter()
@@ -30,9 +30,29 @@ pub(super) fn read(
         wrapper.syntax,
         Syntax::Gemma4Call | Syntax::FunctionGemmaCall
     );
-    if gemma || cursor.looking_at("call:") {
-        return Some((Body::Gemma, gemma::call(cursor, wrapper.close, tools)?));
+    if gemma || cursor.looking_at(gemma::PREFIX) {
+        return Some((Body::Gemma, gemma::calls(cursor, wrapper.close, tools)?));
     }
+    // Some models print JSON in a fence inside of the wrapper.
+    let fenced = cursor.eat("```");
+    if fenced {
+        cursor.skip_while(char::is_alphanumeric);
+        cursor.skip_space();
+    }
+    let found = untagged(cursor, wrapper, tools)?;
+    if fenced {
+        cursor.skip_space();
+        cursor.eat("```");
+    }
+    Some(found)
+}
+
+/// Reads calls without tags inside a wrapper: JSON, a name with JSON or with pairs, or Python.
+fn untagged(
+    cursor: &mut Cursor<'_, '_>,
+    wrapper: &Wrapper,
+    tools: Tools<'_>,
+) -> Option<(Body, Calls)> {
     match cursor.peek()? {
         b'{' => Some((Body::Json, envelope::in_wrapper(cursor, wrapper, tools))),
         b'[' => {
@@ -51,7 +71,7 @@ pub(super) fn read(
             }
             *cursor = start;
             if let Some(call) = pairs::call(cursor, wrapper, tools) {
-                return Some((Body::Pairs, vec![call]));
+                return Some((Body::Pairs, call.into()));
             }
             *cursor = start;
             Some((Body::Python, python::calls(cursor, tools)))

@@ -2,22 +2,20 @@
 //! repeated when more text has arrived.
 
 use super::body;
-use super::call::Call;
+use super::call::{Call, Calls};
 use super::envelope::{self, Bare};
 use super::named_json;
 use super::place::Place;
 use super::python;
+use super::series::skip_links;
 use super::syntax::Body;
 use super::syntax::Syntax;
 use super::table::{
-    CALLS_LANGUAGE, FRAMING, MESSAGE, MESSAGE_END, START, THINKING, WRAPPERS, Wrapper,
+    CALLS_LANGUAGE, CHANNEL, DIALECTS, FRAMING, MESSAGE, MESSAGE_END, START, THINKING, WRAPPERS,
+    Wrapper, opens_call,
 };
 use super::text::{Cursor, Text};
 use super::tools::Tools;
-
-/// Number of bytes that a failed search for a call may examine for free. A search that examines more takes all of its
-/// bytes from the allowance of the whole text.
-const FREE_WORK: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mode {
@@ -32,13 +30,22 @@ pub(super) enum Mode {
 pub(super) enum Step {
     /// The text up to this offset is content of the message.
     Say(usize),
-    /// The text up to the first offset is content: no call begins there. The second number is how many bytes were
-    /// examined in vain.
-    Failed(usize, usize),
+    /// The text up to `to` is content: it mentions calls, and does not make them.
+    Mention {
+        to: usize,
+        /// `true` if the calls are quoted, or stand in code within a sentence.
+        quoted: bool,
+    },
     /// The text up to this offset is a marker, and no content.
     Drop(usize),
-    /// The text up to this offset is the header of a message, or the marker that ends a header.
-    Header(usize),
+    /// The text up to this offset is a marker of a call that could not be read. The call itself is content.
+    Unread(usize),
+    /// The text up to `to` is the header of a message, or the marker that ends a header.
+    Header {
+        to: usize,
+        /// `true` if the message is a call that could not be read.
+        lost: bool,
+    },
     Think {
         to: usize,
         close: &'static [&'static str],
@@ -48,7 +55,7 @@ pub(super) enum Step {
     Calls {
         to: usize,
         syntax: Syntax,
-        calls: Vec<Call>,
+        calls: Calls,
     },
     /// The call names a tool that is not declared. It is printed in the tags that a family of models, such as Qwen or
     /// GLM, uses for calls.
@@ -96,17 +103,28 @@ impl Look<'_> {
             b' ' | b't' if self.place.starts_text() && self.starts_header(cursor) => {
                 self.header(cursor)
             }
-            _ if self.place.starts_line() => self.action(cursor).or_else(|| self.name(cursor)),
-            _ => None,
+            _ => self
+                .links(cursor)
+                .or_else(|| self.action(cursor))
+                .or_else(|| self.name(cursor)),
         };
-        found.unwrap_or_else(|| {
-            let to = at + plain_len(text.rest(at));
-            if text.work() > FREE_WORK {
-                Step::Failed(to, text.work())
-            } else {
-                Step::Say(to)
-            }
-        })
+        let to = at + plain_len(text.rest(at));
+        // A marker that no call could be read from may belong to one.
+        let is_marker = || !self.place.in_code() && opens_call(cursor);
+        match found {
+            Some(step) => step,
+            None if is_marker() => Step::Mention { to, quoted: false },
+            None => Step::Say(to),
+        }
+    }
+
+    /// Returns the step over what may stand between a call and the next one.
+    fn links(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
+        let mut after = cursor;
+        if self.place.series.goes_on() {
+            skip_links(&mut after);
+        }
+        (after.at > cursor.at).then_some(Step::Say(after.at))
     }
 
     fn marker(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
@@ -126,9 +144,12 @@ impl Look<'_> {
             return Some(Step::Drop(after.at));
         }
         if after.eat(MESSAGE) {
-            return Some(Step::Header(after.at));
+            return Some(Step::Header {
+                to: after.at,
+                lost: false,
+            });
         }
-        if after.eat(START) || after.eat("<|channel|>") {
+        if after.eat(START) || after.eat(CHANNEL) {
             return self.header(after);
         }
         None
@@ -145,6 +166,19 @@ impl Look<'_> {
         let mut after = cursor;
         if !wrapper.keep_open {
             after.at += wrapper.open.len();
+        }
+        let mut inside = after;
+        inside.skip_space();
+        let holds_other = WRAPPERS
+            .iter()
+            .any(|other| other.open != wrapper.open && inside.looking_at(other.open));
+        let is_tag_of_dialect = wrapper.keep_open
+            || DIALECTS
+                .iter()
+                .any(|dialect| inside.looking_at(dialect.call));
+        if holds_other && !is_tag_of_dialect && !self.place.in_code() {
+            // One wrapper around another, as `<tool_calls>` around `<tool_call>`.
+            return Some(Step::Drop(after.at));
         }
         let (body, calls) = body::read(&mut after, wrapper, self.tools)?;
         let aside = wrapper.syntax == Syntax::AtemXml
@@ -186,14 +220,17 @@ impl Look<'_> {
         from: Cursor<'_, '_>,
         after: Cursor<'_, '_>,
         syntax: Syntax,
-        calls: Vec<Call>,
+        calls: Calls,
     ) -> Option<Step> {
         if calls.is_empty() {
             return None;
         }
         debug_assert!(from.at < after.at, "a call has a length");
         if self.place.is_quoted_until(past_close(after)) {
-            return Some(Step::Say(after.at));
+            return Some(Step::Mention {
+                to: after.at,
+                quoted: !self.place.in_fence(),
+            });
         }
         Some(Step::Calls {
             to: after.at,
@@ -203,44 +240,133 @@ impl Look<'_> {
     }
 
     fn bare(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
-        if self.wrapped_only || self.exhausted || !self.place.stands_free() {
+        if self.wrapped_only || self.exhausted {
             return None;
         }
+        if !self.place.stands_free() {
+            return self.aside(cursor);
+        }
+        match self.one(cursor) {
+            One::Calls(end, syntax, calls) => {
+                let after = Cursor::new(cursor.text, end);
+                let is_line = match syntax {
+                    // A call in words that other words follow is code.
+                    Syntax::BarePythonic => self.place.series.goes_on(),
+                    _ => self.place.starts_call(),
+                };
+                self.made(is_line, cursor, after, syntax, calls)
+            }
+            One::Data(end) => Some(Step::Say(end)),
+            One::Prose => None,
+        }
+    }
+
+    /// Returns the step over a call that is part of other text, such as code; `None` if no call begins here.
+    fn aside(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
+        if self.place.in_data() {
+            return None;
+        }
+        // A block of code may be meant as a call; code within a sentence is not.
+        let quoted = self.place.in_code() && !self.place.in_fence();
+        let is_damaged = || self.place.in_code() && envelope::names_tool(cursor, self.tools);
+        let to = match self.one(cursor) {
+            One::Calls(end, ..) => end,
+            One::Data(end) if is_damaged() => end,
+            One::Prose if is_damaged() => cursor.at + 1,
+            One::Data(_) | One::Prose => return None,
+        };
+        Some(Step::Mention { to, quoted })
+    }
+
+    /// Reads what begins at the cursor without a wrapper, as one call or one list of calls.
+    fn one(&self, cursor: Cursor<'_, '_>) -> One {
         let list = cursor.looking_at("[");
         match envelope::bare(cursor, self.tools) {
             Bare::Calls { end, body, calls } => {
-                let syntax = if list {
-                    Syntax::JsonList
-                } else {
-                    Syntax::BareJson
+                let wrapper = match list {
+                    true => Syntax::JsonList,
+                    false => Syntax::BareJson,
                 };
-                let after = Cursor::new(cursor.text, end);
-                // In the middle of a sentence, a call is mentioned, not made.
-                if !self.place.starts_line() && !ends_line(past_close(after)) {
-                    return Some(Step::Say(end));
-                }
-                return self.found(cursor, after, syntax.around(body), calls);
+                return One::Calls(end, wrapper.around(body), calls);
             }
-            Bare::Data(end) => return Some(Step::Say(end)),
+            Bare::Data(end) => return One::Data(end),
             Bare::Prose => {}
         }
-        let mut after = cursor;
+        if !list {
+            return self.named(cursor).unwrap_or(One::Prose);
+        }
         let mut name = cursor;
         name.eat("[");
-        self.tools
-            .eat_name(&mut name)
-            .filter(|_| list && name.looking_at("("))?;
+        if self.tools.eat_name(&mut name).is_none() || !name.looking_at("(") {
+            return One::Prose;
+        }
+        let mut after = cursor;
         let calls = python::calls(&mut after, self.tools);
-        if !ends_line(past_close(after)) {
+        match calls.is_empty() {
+            true => One::Prose,
+            false => One::Calls(after.at, Syntax::BarePythonic, calls),
+        }
+    }
+
+    /// Reads a call such as `f({"n":5})`.
+    fn named(&self, cursor: Cursor<'_, '_>) -> Option<One> {
+        let mut after = cursor;
+        let tool = self.tools.eat_name(&mut after)?;
+        after.skip_space();
+        if !after.eat("(") {
             return None;
         }
-        self.found(cursor, after, Syntax::BarePythonic, calls)
+        after.skip_space();
+        let arguments = named_json::arguments(&mut after, &[])?;
+        after.skip_space();
+        let call = Call::new(tool.name, arguments);
+        after
+            .eat(")")
+            .then(|| One::Calls(after.at, Syntax::CallJson, call.into()))
+    }
+
+    /// Checks that a series of calls, one of which ends here, ends with its line, so that it is no part of a sentence.
+    /// The error is the place where the series ends.
+    fn ends_series<'c, 't>(&self, mut after: Cursor<'c, 't>) -> Result<(), Cursor<'c, 't>> {
+        while !ends_line(after) {
+            let mut next = after;
+            skip_links(&mut next);
+            if WRAPPERS.iter().any(|wrapper| next.looking_at(wrapper.open)) {
+                return Ok(());
+            }
+            match self.one(next) {
+                One::Calls(end, ..) if next.at > after.at => {
+                    after = past_close(Cursor::new(next.text, end));
+                }
+                _ => return Err(after),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the step for calls that stand on a line of their own, or in a series that does. Calls in the middle of a
+    /// sentence are mentioned, not made.
+    fn made(
+        &self,
+        is_line: bool,
+        from: Cursor<'_, '_>,
+        after: Cursor<'_, '_>,
+        syntax: Syntax,
+        calls: Calls,
+    ) -> Option<Step> {
+        if !is_line && let Err(end) = self.ends_series(past_close(after)) {
+            return Some(Step::Mention {
+                to: end.at,
+                quoted: false,
+            });
+        }
+        self.found(from, after, syntax, calls)
     }
 
     /// Reads a fenced block that holds only calls: as JSON or, in a block fenced as `tool_code`, in Python's syntax.
     fn fence(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         let mut inside = cursor;
-        let opens = self.place.starts_line() && !self.place.in_code();
+        let opens = self.place.starts_call() && !self.place.in_code();
         if self.wrapped_only || self.exhausted || !opens || !inside.eat("```") {
             return None;
         }
@@ -251,10 +377,14 @@ impl Look<'_> {
         ) {
             return None;
         }
-        if language == CALLS_LANGUAGE
-            && let Some(step) = self.tool_code(cursor, inside)
-        {
-            return Some(step);
+        if language == CALLS_LANGUAGE {
+            let step = self.tool_code(cursor, inside);
+            let mut code = inside;
+            code.skip_space();
+            if step.is_some() || !matches!(code.peek(), Some(b'{' | b'[')) {
+                let (to, quoted) = (inside.at, false);
+                return step.or(Some(Step::Mention { to, quoted }));
+            }
         }
         inside.skip_space();
         let wrapper = if inside.looking_at("[") {
@@ -262,42 +392,37 @@ impl Look<'_> {
         } else {
             Syntax::BareJson
         };
-        let mut found = Vec::new();
+        let mut found = Calls::default();
         let mut syntax = wrapper;
         while let Bare::Calls { end, body, calls } = envelope::bare(inside, self.tools) {
-            found.extend(calls);
+            found.add(calls);
             syntax = wrapper.around(body);
             inside.at = end;
-            inside.skip_space();
+            skip_links(&mut inside);
         }
         let whole = inside.eat("```");
         whole.then(|| self.found(cursor, inside, syntax, found))?
     }
 
-    /// Reads a call such as `f({"n":5})` that stands on a line of its own.
+    /// Reads a call such as `f({"n":5})` that stands on a line of its own, or in a series.
     fn name(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
-        if self.wrapped_only || self.exhausted || self.place.in_code() {
+        let in_code = self.place.in_code() || !self.place.starts_call();
+        if self.wrapped_only || self.exhausted || in_code {
             return None;
         }
-        let mut after = cursor;
-        let tool = self.tools.eat_name(&mut after)?;
-        after.skip_space();
-        if !after.eat("(") {
+        let One::Calls(end, syntax, calls) = self.named(cursor)? else {
             return None;
-        }
-        after.skip_space();
-        let arguments = named_json::arguments(&mut after, &[])?;
-        after.skip_space();
-        if !after.eat(")") || !ends_line(after) {
-            return None;
-        }
-        self.found(
-            cursor,
-            after,
-            Syntax::CallJson,
-            vec![Call::new(tool.name, arguments)],
-        )
+        };
+        let after = Cursor::new(cursor.text, end);
+        self.made(self.place.series.goes_on(), cursor, after, syntax, calls)
     }
+}
+
+/// Text without a wrapper: calls up to this offset, data up to this offset, or prose.
+enum One {
+    Calls(usize, Syntax, Calls),
+    Data(usize),
+    Prose,
 }
 
 fn thinking(cursor: Cursor<'_, '_>, ends: &[&str]) -> Step {

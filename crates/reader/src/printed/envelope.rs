@@ -1,8 +1,9 @@
 //! Calls as JSON objects: `{"name":"f","arguments":{}}` and its variants.
 
-use super::call::Call;
+use super::call::{Call, Calls};
 use super::json::{self, Member};
 use super::object::Object;
+use super::series::skip_links;
 use super::syntax::Body;
 use super::table::Wrapper;
 use super::text::Cursor;
@@ -19,13 +20,13 @@ pub(super) fn in_wrapper(
     cursor: &mut Cursor<'_, '_>,
     wrapper: &Wrapper,
     tools: Tools<'_>,
-) -> Vec<Call> {
+) -> Calls {
     let text = cursor.text;
-    let mut calls = Vec::new();
+    let mut calls = Calls::default();
     loop {
         let from = cursor.at;
         if let Some(end) = json::valid_end(text, from).filter(|&end| !runs_on(text.rest(end))) {
-            calls.extend(of_value(text.slice(from, end), Trust::Wrapped, tools).1);
+            calls.add(of_value(text.slice(from, end), Trust::Wrapped, tools).1);
             cursor.at = end;
         } else {
             // Valid JSON may hold a closing marker. Damaged JSON ends at the first marker, or where the next call
@@ -39,13 +40,13 @@ pub(super) fn in_wrapper(
             } else {
                 Trust::CutOff
             };
-            let (_, found) = of_values(region, trust, tools);
-            calls.extend(found);
+            calls.add(of_values(region, trust, tools).1);
             cursor.at = end;
             return calls;
         }
         let mut next = *cursor;
-        next.skip_while(|c| c.is_whitespace() || matches!(c, ',' | '}' | ']'));
+        next.skip_while(|c| c.is_whitespace() || matches!(c, '}' | ']'));
+        skip_links(&mut next);
         if !next.looking_at("{") {
             return calls;
         }
@@ -72,7 +73,7 @@ pub(super) enum Bare {
     Calls {
         end: usize,
         body: Body,
-        calls: Vec<Call>,
+        calls: Calls,
     },
     /// The JSON up to this offset is data, and no call.
     Data(usize),
@@ -131,12 +132,31 @@ fn run_on(rest: &str) -> usize {
 }
 
 /// Returns true if the first key of the JSON could be that of a call; other JSON is not examined further.
-fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
+fn may_be_call(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
+    first_key(cursor, tools) != FirstKey::Other
+}
+
+/// Returns true if the JSON begins with the name of a declared tool.
+pub(super) fn names_tool(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
+    first_key(cursor, tools) == FirstKey::OfTool
+}
+
+/// First key of JSON that may be a call.
+#[derive(PartialEq, Eq)]
+enum FirstKey {
+    /// The key, or the name behind it, is the name of a declared tool.
+    OfTool,
+    /// The key is one of those that calls have.
+    OfCall,
+    Other,
+}
+
+fn first_key(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> FirstKey {
     if cursor.eat("[") {
         cursor.skip_space();
     }
     if !cursor.eat("{") {
-        return false;
+        return FirstKey::Other;
     }
     let mut word = || {
         cursor.skip_space();
@@ -150,18 +170,23 @@ fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
         (word, colon, matches!(cursor.peek(), Some(b'"')))
     };
     let (key, colon, text) = word();
+    let of_tool = |is_one| match is_one {
+        true => FirstKey::OfTool,
+        false => FirstKey::Other,
+    };
     if !colon {
-        return false;
+        return FirstKey::Other;
     }
     if NAMES.contains(&key) && text {
         // A name with an escape in it is read properly later.
         let (name, ..) = word();
-        return name.contains('\\') || tools.get(name).is_some();
+        return of_tool(name.contains('\\') || tools.get(name).is_some());
     }
-    let known = [NAMES, ARGUMENTS, OTHERS]
-        .iter()
-        .any(|keys| keys.contains(&key));
-    known || tools.get(key).is_some()
+    let known = [NAMES, ARGUMENTS, OTHERS];
+    match known.iter().any(|keys| keys.contains(&key)) {
+        true => FirstKey::OfCall,
+        false => of_tool(tools.get(key).is_some()),
+    }
 }
 
 /// Certainty that JSON is a call, by the text around it.
@@ -174,7 +199,7 @@ enum Trust {
     CutOff,
 }
 
-fn of_value(value: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
+fn of_value(value: &str, trust: Trust, tools: Tools<'_>) -> (Body, Calls) {
     match value.strip_prefix('[') {
         Some(list) => of_values(list, trust, tools),
         None => of_object(value, trust, tools),
@@ -182,15 +207,15 @@ fn of_value(value: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
 }
 
 /// Reads the calls of a list, even if commas are missing or other text stands between them.
-fn of_values(list: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
-    let mut calls = Vec::new();
+fn of_values(list: &str, trust: Trust, tools: Tools<'_>) -> (Body, Calls) {
+    let mut calls = Calls::default();
     for (object, closed) in objects(list) {
         let trust = if closed && trust == Trust::CutOff {
             Trust::Bare
         } else {
             trust
         };
-        calls.extend(of_object(object, trust, tools).1);
+        calls.add(of_object(object, trust, tools).1);
     }
     (Body::Json, calls)
 }
@@ -207,17 +232,17 @@ fn objects(list: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-fn of_object(object: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
+fn of_object(object: &str, trust: Trust, tools: Tools<'_>) -> (Body, Calls) {
     let members = json::members(object);
     // OpenAI's two envelopes around this envelope, each opened once.
     let outer = members
         .iter()
         .find(|m| m.key == "tool_calls" && m.value.starts_with('['));
     if let Some(list) = outer {
-        let mut calls = Vec::new();
+        let mut calls = Calls::default();
         for (object, closed) in objects(list.value) {
             let trust = if closed { Trust::Bare } else { trust };
-            calls.extend(of_function(&json::members(object), object, trust, tools).1);
+            calls.add(of_function(&json::members(object), object, trust, tools).1);
         }
         return (Body::Json, calls);
     }
@@ -229,7 +254,7 @@ fn of_function(
     object: &str,
     trust: Trust,
     tools: Tools<'_>,
-) -> (Body, Vec<Call>) {
+) -> (Body, Calls) {
     match members
         .iter()
         .find(|m| m.key == "function" && m.value.starts_with('{'))
@@ -240,10 +265,8 @@ fn of_function(
             let (body, mut calls) =
                 of_members(&json::members(inner.value), inner.value, trust, tools);
             if !members.iter().all(is_envelope) {
-                calls = calls
-                    .iter()
-                    .map(|call| Call::in_full(&call.name, object))
-                    .collect();
+                let in_full = |call: &Call| Call::in_full(&call.name, object);
+                calls.list = calls.list.iter().map(in_full).collect();
             }
             (body, calls)
         }
@@ -260,7 +283,7 @@ fn of_members(
     object: &str,
     trust: Trust,
     tools: Tools<'_>,
-) -> (Body, Vec<Call>) {
+) -> (Body, Calls) {
     let find = |keys: &[&str]| members.iter().rposition(|m| keys.contains(&&*m.key));
     let name = find(NAMES).and_then(|at| Some((at, json::string(members[at].value)?)));
     if let Some((at, name)) = name
@@ -270,7 +293,7 @@ fn of_members(
             // The reader judges text beside arguments that are complete.
             Some(at) if json::intact(members[at].value) && !stands_alone(members, at, object) => {
                 let call = Call::in_full(tool.name, object.trim_end());
-                return (Body::Json, vec![call]);
+                return (Body::Json, call.into());
             }
             Some(at) => arguments(with_rest(members, at, object), object, trust),
             None if trust == Trust::Wrapped && object.trim_end().ends_with('}') => {
@@ -279,15 +302,15 @@ fn of_members(
             None => None,
         };
         let call = arguments.map(|arguments| Call::new(tool.name, arguments));
-        return (Body::Json, call.into_iter().collect());
+        return (Body::Json, call.into());
     }
-    let mut calls = Vec::new();
+    let mut calls = Calls::default();
     for member in members {
         match tools.get(&member.key) {
             Some(tool) if member.value.starts_with('{') => {
-                calls.push(Call::new(tool.name, member.value.to_owned()));
+                calls.add(Call::new(tool.name, member.value.to_owned()).into());
             }
-            _ => return (Body::NameKeyed, Vec::new()),
+            _ => return (Body::NameKeyed, Calls::default()),
         }
     }
     (Body::NameKeyed, calls)

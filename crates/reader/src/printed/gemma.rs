@@ -2,25 +2,47 @@
 
 use serde_json::Value;
 
-use super::call::Call;
+use super::call::{Call, Calls};
 use super::json;
 use super::json_scalars::{Number, number, quoted};
 use super::nested::{self, Leaves};
-use super::schema;
+use super::schema::{self, Types};
+use super::series::skip_links;
 use super::text::Cursor;
 use super::tools::Tools;
 
 /// Marks that enclose a string in Gemma's calls; each generation of the models has its own. Text inside is literal.
-const QUOTES: &[&str] = &["<|\"|>", "<escape>"];
+pub(super) const QUOTES: &[&str] = &["<|\"|>", "<escape>"];
 
-/// Reads a call of Gemma: `call:` with a name and braces. The prefix may be missing; `close` is the marker that ends
+/// Mark before the name of a tool in Gemma's calls.
+pub(super) const PREFIX: &str = "call:";
+
+/// Reads the calls in a wrapper of Gemma. Only the first of them may lack its prefix; `close` is the marker that ends
 /// the wrapper.
-pub(super) fn call(
+pub(super) fn calls(
     cursor: &mut Cursor<'_, '_>,
     close: &'static str,
     tools: Tools<'_>,
-) -> Option<Vec<Call>> {
-    cursor.eat("call:");
+) -> Option<Calls> {
+    let mut calls = Calls::from(call(cursor, close, tools)?);
+    loop {
+        let mut next = *cursor;
+        skip_links(&mut next);
+        if !next.looking_at(PREFIX) {
+            return Some(calls);
+        }
+        let Some(call) = call(&mut next, close, tools) else {
+            calls.lost = true;
+            return Some(calls);
+        };
+        calls.add(call.into());
+        *cursor = next;
+    }
+}
+
+/// Reads a call of Gemma: `call:` with a name and braces. The prefix may be missing.
+fn call(cursor: &mut Cursor<'_, '_>, close: &'static str, tools: Tools<'_>) -> Option<Call> {
+    cursor.eat(PREFIX);
     cursor.skip_space();
     let tool = tools.eat_name(cursor)?;
     cursor.skip_space();
@@ -32,28 +54,33 @@ pub(super) fn call(
         &mut Arguments {
             close,
             schema: tool.schema,
+            types: Types::default(),
         },
     )?;
-    Some(vec![Call::new(tool.name, arguments)])
+    Some(Call::new(tool.name, arguments))
 }
 
 struct Arguments<'a> {
     close: &'static str,
     schema: &'a Value,
+    /// Types that the schema allows for the parameter whose key was read last.
+    types: Types,
 }
 
 impl Leaves for Arguments<'_> {
     const FORGIVING: bool = true;
 
     fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
-        for quote in QUOTES.iter().chain(&["\"", "'"]) {
-            if cursor.eat(quote) {
-                return cursor.take_until(quote).map(str::to_owned);
+        let mut quotes = QUOTES.iter().chain(&["\"", "'"]);
+        let key = match quotes.find(|quote| cursor.eat(quote)) {
+            Some(quote) => cursor.take_until(quote)?,
+            None => {
+                let mark = |c| matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '\n');
+                Some(cursor.take_while(|c| !mark(c)).trim()).filter(|key| !key.is_empty())?
             }
-        }
-        let key = cursor.take_while(|c| !matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '\n'));
-        let key = key.trim();
-        (!key.is_empty()).then(|| key.to_owned())
+        };
+        self.types = Types::of(self.schema, key);
+        Some(key.to_owned())
     }
 
     fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String> {
@@ -140,7 +167,12 @@ impl Arguments<'_> {
                 return Some(trimmed.into());
             }
             if let Some(Number::Integer(digits) | Number::Fraction(digits)) = number(trimmed) {
-                return Some(digits.into_owned());
+                let types = if depth == 1 {
+                    self.types
+                } else {
+                    Types::default()
+                };
+                return Some(types.number(trimmed, &digits));
             }
             if depth > 1 && !trimmed.is_empty() {
                 return Some(quoted(trimmed));
@@ -214,6 +246,10 @@ fn unescaped(inside: &str) -> String {
     let mut json = String::from("\"");
     let mut escaped = false;
     for char in inside.chars() {
+        // A backslash before white space begins no escape, and stands for itself.
+        if escaped && char.is_whitespace() {
+            json.push('\\');
+        }
         match char {
             '"' if !escaped => json.push_str("\\\""),
             '\n' => json.push_str("\\n"),

@@ -32,28 +32,32 @@ impl Look<'_> {
             let end = to.find(|c: char| c.is_whitespace() || c == '<');
             &to[..end.unwrap_or(to.len())]
         });
-        if recipient == Some("self") || header.starts_with("analysis") {
+        let called = recipient.and_then(|name| self.tools.get(name));
+        let is_thought = called.is_none() && header.starts_with("analysis");
+        if recipient == Some("self") || is_thought {
             return Some(Step::Think {
                 to: cursor.at,
                 close: MESSAGE_END,
             });
         }
         let to = cursor.at;
-        let called = recipient.and_then(|name| self.tools.get(name));
-        Some(
-            called
-                .and_then(|tool| addressed(cursor, tool))
-                .unwrap_or(Step::Header(to)),
-        )
+        let called = called.filter(|_| !self.exhausted);
+        let lost = called.is_some() && !holds_tags(cursor);
+        let call = called.filter(|_| lost);
+        let step = call.and_then(|tool| addressed(cursor, tool));
+        Some(step.unwrap_or(Step::Header { to, lost }))
     }
 }
 
-/// Reads a message that its header addresses to a tool as a call of that tool, unless the message holds a call in tags.
+/// Returns true if a message holds a call in tags.
+fn holds_tags(mut cursor: Cursor<'_, '_>) -> bool {
+    cursor.skip_space();
+    cursor.looking_at("<atem:")
+}
+
+/// Reads a message that its header addresses to a tool as a call of that tool.
 fn addressed(mut cursor: Cursor<'_, '_>, tool: &Declared<'_>) -> Option<Step> {
     cursor.skip_space();
-    if cursor.looking_at("<atem:") {
-        return None;
-    }
     let arguments = match named_json::arguments(&mut cursor, MESSAGE_END) {
         Some(arguments) => arguments,
         None if cursor.looking_at("{") => return None,
@@ -68,10 +72,9 @@ fn addressed(mut cursor: Cursor<'_, '_>, tool: &Declared<'_>) -> Option<Step> {
             if said.is_empty() { "{}" } else { said }.to_owned()
         }
     };
-    let calls = vec![Call::new(tool.name, arguments)];
     Some(Step::Calls {
         to: cursor.at,
         syntax: Syntax::GlimmerHeader,
-        calls,
+        calls: Call::new(tool.name, arguments).into(),
     })
 }

@@ -34,6 +34,7 @@ mod place;
 mod python;
 mod scanner;
 mod schema;
+mod series;
 mod stream;
 mod syntax;
 mod table;
@@ -42,8 +43,11 @@ mod tests;
 mod text;
 mod tools;
 mod untagged;
+mod wording;
 
 use serde_json::Value;
+
+use crate::Changes;
 
 pub use self::stream::Stream;
 pub use self::syntax::Syntax;
@@ -84,6 +88,23 @@ pub struct PrintedCall {
     pub is_valid: bool,
     /// Syntax in which the call was printed.
     pub syntax: Syntax,
+    /// Changes that were made to read the call, such as a value whose end had to be inferred. They are uncertain if the
+    /// text could have meant another call, or more calls than were read. The changes that the reader of the arguments
+    /// makes are not among them.
+    ///
+    /// ```
+    /// use agents_reader::printed::{Declared, read};
+    ///
+    /// let schema = serde_json::json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    /// let tools = [Declared { name: "f", schema: &schema }];
+    /// let call = r#"{"name": "f", "arguments": {"n": 1}}"#;
+    /// let both = read(&format!("{call}, {call}"), &tools);
+    /// assert!(both.calls.len() == 2 && both.calls[0].changes.is_empty());
+    /// // Something between the calls may be a call as well.
+    /// let some = read(&format!("{call}, {{\"nome\": \"f\"}}, {call}"), &tools);
+    /// assert!(some.calls[0].changes.uncertain().is_some());
+    /// ```
+    pub changes: Changes,
 }
 
 /// A model's text, split into content, thinking and tool calls.

@@ -1,6 +1,6 @@
 //! A name and its arguments as JSON: `f[ARGS]{"n":5}` and its kin.
 
-use super::call::Call;
+use super::call::{Call, Calls};
 use super::json;
 use super::syntax::Body;
 use super::table::{SEPARATORS, Wrapper};
@@ -11,7 +11,7 @@ pub(super) fn call(
     cursor: &mut Cursor<'_, '_>,
     wrapper: &Wrapper,
     tools: Tools<'_>,
-) -> Option<(Body, Vec<Call>)> {
+) -> Option<(Body, Calls)> {
     // DeepSeek prints the kind of the tool before its name.
     let start = *cursor;
     if !(cursor.eat("function") && cursor.eat_any(SEPARATORS)) {
@@ -19,6 +19,10 @@ pub(super) fn call(
     }
     cursor.eat("functions.");
     let tool = tools.eat_name(cursor)?;
+    // Kimi prints the number of the call behind the name.
+    if cursor.eat(":") {
+        cursor.skip_while(|c| c.is_ascii_digit());
+    }
     cursor.skip_space();
     if cursor.eat("[CALL_ID]") {
         cursor.skip_while(|c| c != '[');
@@ -39,7 +43,7 @@ pub(super) fn call(
         }
     }
     let body = if fenced { Body::Fenced } else { Body::Named };
-    Some((body, vec![Call::new(tool.name, arguments)]))
+    Some((body, Call::new(tool.name, arguments).into()))
 }
 
 /// Reads the JSON object at the cursor as it stands, as the arguments of a call. Valid JSON may hold anything; damaged

@@ -1,5 +1,6 @@
 //! Place of the scanner in its text, which decides what may be a call there.
 
+use super::series::Series;
 use super::text::Cursor;
 
 /// State of the content up to the place that is examined: whether it is in code, in a fence or at the start of a line.
@@ -22,6 +23,8 @@ pub(super) struct Place {
     bracket: Option<char>,
     message: Message,
     data: Option<Data>,
+    /// Calls before this place, and what was said since.
+    pub(super) series: Series,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,6 +55,7 @@ impl Default for Place {
             bracket: None,
             message: Message::None,
             data: None,
+            series: Series::default(),
         }
     }
 }
@@ -65,6 +69,7 @@ impl Place {
     fn say_char(&mut self, char: char) {
         self.follow_data(char);
         self.follow_code(char);
+        self.series.say(char, self.in_code());
         if !char.is_whitespace() {
             self.blank_line = false;
             if self.message == Message::Opening {
@@ -143,11 +148,18 @@ impl Place {
         self.ticks = 0;
     }
 
+    /// Records that a call was taken out of the content at this place.
+    pub(super) fn call(&mut self) {
+        self.cut();
+        self.series.call();
+    }
+
     /// Records that a new message begins at this place.
     pub(super) fn open_message(&mut self) {
         *self = Self {
             start: false,
             message: Message::Opening,
+            series: std::mem::take(&mut self.series),
             ..Self::default()
         };
     }
@@ -161,6 +173,11 @@ impl Place {
 
     pub(super) fn starts_line(&self) -> bool {
         self.blank_line
+    }
+
+    /// Returns true if a call that stands at the beginning of a line, or right after another call, may start here.
+    pub(super) fn starts_call(&self) -> bool {
+        self.blank_line || self.series.goes_on()
     }
 
     /// Returns true if a call may start here. Families with headers call at the beginning of messages, and only mention
@@ -182,9 +199,18 @@ impl Place {
         self.in_fence || self.in_ticks
     }
 
+    pub(super) fn in_fence(&self) -> bool {
+        self.in_fence
+    }
+
+    /// Returns true if this place is inside of JSON that is data.
+    pub(super) fn in_data(&self) -> bool {
+        self.data.is_some()
+    }
+
     /// Returns true if JSON at this place stands by itself, and is no part of a word, of data or of code.
     pub(super) fn stands_free(&self) -> bool {
-        let apart = self.previous.is_none_or(char::is_whitespace);
+        let apart = self.previous.is_none_or(char::is_whitespace) || self.series.goes_on();
         apart && self.data.is_none() && !self.in_fence
     }
 

@@ -1,41 +1,48 @@
 //! Python calls: `[f(n=5, s='a'), g()]`, also without the brackets.
 
 use super::Declared;
-use super::call::Call;
+use super::call::{Call, Calls};
 use super::json_scalars::{Number, number, quoted};
 use super::nested::{self, Leaves};
 use super::object::Object;
+use super::schema::Types;
 use super::table::CALL_METHOD;
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
 /// Reads calls in Python's syntax one after another, in brackets or not, with commas or line breaks between.
-pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Vec<Call> {
+pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Calls {
     let bracketed = cursor.eat("[");
-    let mut calls = Vec::new();
+    let mut calls = Calls::default();
     loop {
         cursor.skip_while(|c| c.is_whitespace() || c == ',' || c == ';');
         if bracketed && cursor.eat("]") {
             break;
         }
         let start = *cursor;
-        let Some((name, arguments)) = call(cursor, tools) else {
-            // The complete calls before it count.
+        let Some(name) = name(cursor, tools) else {
             *cursor = start;
             break;
         };
-        if let Some(tool) = tools.get(name) {
+        let Some(arguments) = arguments(cursor, tools, name) else {
+            // The complete calls before it count.
+            calls.lost = true;
+            *cursor = start;
+            break;
+        };
+        let call = tools.get(name).map(|tool| {
             let text = cursor.text.slice(start.at, cursor.at);
-            calls.push(arguments.of(tool, text));
-        }
+            arguments.of(tool, text)
+        });
+        calls.add(call.into());
     }
     calls
 }
 
 /// Reads calls of declared tools in Python's syntax, without other text between: `f(n=5)`, also as `f.call(n=5)`, with
 /// semicolons or line breaks. The cursor stops behind the last of them.
-pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Option<Vec<Call>> {
-    let mut calls = Vec::new();
+pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Option<Calls> {
+    let mut calls = Calls::default();
     loop {
         let mut next = *cursor;
         next.skip_while(|c| c.is_whitespace() || c == ';');
@@ -50,7 +57,7 @@ pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Optio
         let arguments = arguments(&mut next, tools, tool.name)?;
         // The text without the method, which does not belong to the tool.
         let text = format!("{}{}", tool.name, next.text.slice(open, next.at));
-        calls.push(arguments.of(tool, &text));
+        calls.add(arguments.of(tool, &text).into());
         *cursor = next;
     }
 }
@@ -72,11 +79,6 @@ impl Arguments {
             Self::Object(json) => Call::new(tool.name, json),
         }
     }
-}
-
-fn call<'t>(cursor: &mut Cursor<'_, 't>, tools: Tools<'_>) -> Option<(&'t str, Arguments)> {
-    let name = name(cursor, tools)?;
-    Some((name, arguments(cursor, tools, name)?))
 }
 
 /// Reads a function's name, up to its parenthesis.
@@ -103,12 +105,14 @@ fn arguments(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>, name: &str) -> Optio
         cursor.skip_space();
         if !key.is_empty() && cursor.eat("=") {
             cursor.skip_space();
-            object.set(key, nested::value(cursor, &mut Literals)?);
+            let types = tools.get(name).map(|tool| Types::of(tool.schema, key));
+            let types = types.unwrap_or_default();
+            object.set(key, nested::value(cursor, &mut Literals { types })?);
         } else {
             // A value without a name is only read if the tool has a single parameter.
             *cursor = start;
             let quoted = matches!(cursor.peek()?, b'"' | b'\'' | b'{');
-            let json = nested::value(cursor, &mut Literals).filter(|_| quoted)?;
+            let json = nested::value(cursor, &mut Literals::default()).filter(|_| quoted)?;
             if !object.is_empty() {
                 return None;
             }
@@ -133,13 +137,17 @@ fn key<'t>(cursor: &mut Cursor<'_, 't>) -> &'t str {
 pub(super) fn literal(raw: &str) -> Option<String> {
     let text = Text::new(raw, true);
     let mut cursor = Cursor::new(&text, 0);
-    let json = nested::value(&mut cursor, &mut Literals)?;
+    let json = nested::value(&mut cursor, &mut Literals::default())?;
     cursor.skip_space();
     (cursor.at == text.len()).then_some(json)
 }
 
 /// Keys and scalars as Python writes them; JSON's words, such as `true`, are understood too.
-struct Literals;
+#[derive(Default)]
+struct Literals {
+    /// Types that the schema allows for the value, which has to be read from its beginning.
+    types: Types,
+}
 
 impl Leaves for Literals {
     fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
@@ -150,7 +158,7 @@ impl Leaves for Literals {
         (!word.is_empty()).then(|| word.to_owned())
     }
 
-    fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, _depth: usize) -> Option<String> {
+    fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String> {
         if matches!(cursor.peek()?, b'"' | b'\'') {
             return string(cursor).map(|text| quoted(&text));
         }
@@ -162,7 +170,14 @@ impl Leaves for Literals {
             "False" | "false" => "false".into(),
             "None" | "null" => "null".into(),
             _ => match number(word) {
-                Some(Number::Integer(digits) | Number::Fraction(digits)) => digits.into_owned(),
+                Some(Number::Integer(digits) | Number::Fraction(digits)) => {
+                    let types = if depth == 0 {
+                        self.types
+                    } else {
+                        Types::default()
+                    };
+                    types.number(word, &digits)
+                }
                 None if word.contains(['(', '[', '{', '=']) => return None,
                 None => quoted(word),
             },

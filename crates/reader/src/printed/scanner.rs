@@ -1,16 +1,21 @@
 //! Walk over the text, which collects calls, content and thinking.
 
-use super::call::Call;
+use super::call::{self, Call};
 use super::detection::{Look, Mode, Step};
 use super::place::Place;
 use super::table::ANY_THOUGHT_END;
 use super::text::Text;
 use super::tools::Tools;
-use super::{Declared, Printed, PrintedCall, Syntax, json};
+use super::{Declared, Printed, PrintedCall, Syntax, json, wording};
+use crate::ChangeKind;
 
 /// Number of bytes that may be examined without finding a call before the search for calls ends. Otherwise, text that
 /// repeats the beginning of a call would take quadratic time.
 const FUEL: usize = 1 << 20;
+
+/// Number of bytes that a step may examine in vain for free; a step that examines more takes all of them from the
+/// allowance of the whole text.
+const FREE_WORK: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Scanner<'a> {
@@ -59,6 +64,12 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn into_printed(mut self) -> Printed {
         self.out.thinking = self.out.thinking.filter(|thinking| !thinking.is_empty());
+        if self.place.series.lost || self.fuel == 0 {
+            for call in &mut self.out.calls {
+                let change = call::doubt(ChangeKind::Located, "", wording::CALL_UNREAD);
+                call.changes.extend(change.into());
+            }
+        }
         self.out
     }
 
@@ -73,6 +84,7 @@ impl<'a> Scanner<'a> {
         self.out.thinking = Some(inner.out.content);
         self.out.calls.append(&mut inner.out.calls);
         self.out.undeclared.append(&mut inner.out.undeclared);
+        self.place.series.lost |= inner.place.series.lost;
     }
 
     fn look(&self) -> Look<'_> {
@@ -92,7 +104,13 @@ impl<'a> Scanner<'a> {
             if text.unsettled() {
                 break;
             }
-            at = self.take(text, at, step);
+            let is_call = matches!(step, Step::Calls { .. } | Step::Undeclared { .. });
+            let next = self.take(text, at, step);
+            let in_vain = text.work().saturating_sub(next - at);
+            if !is_call && in_vain > FREE_WORK {
+                self.fuel = self.fuel.saturating_sub(in_vain);
+            }
+            at = next;
         }
         at
     }
@@ -103,16 +121,26 @@ impl Scanner<'_> {
     fn take(&mut self, text: &Text<'_>, at: usize, step: Step) -> usize {
         match step {
             Step::Say(to) => self.say(text.slice(at, to), to),
-            Step::Failed(to, cost) => {
-                self.fuel = self.fuel.saturating_sub(cost);
-                self.say(text.slice(at, to), to)
+            Step::Mention { to, quoted } => {
+                self.say(text.slice(at, to), to);
+                match quoted {
+                    true => self.place.series.mention(),
+                    false => self.place.series.lost = true,
+                }
+                to
             }
             Step::Drop(to) => {
                 self.place.cut();
                 to
             }
-            Step::Header(to) => {
+            Step::Unread(to) => {
+                self.place.cut();
+                self.place.series.lost = true;
+                to
+            }
+            Step::Header { to, lost } => {
                 self.place.open_message();
+                self.place.series.lost |= lost;
                 to
             }
             Step::Think { to, close } => {
@@ -133,15 +161,17 @@ impl Scanner<'_> {
                 to
             }
             Step::Calls { to, syntax, calls } => {
-                self.place.cut();
+                self.place.call();
+                self.place.series.lost |= calls.lost;
                 self.mode = Mode::Closing;
+                let calls = calls.list.into_iter();
                 self.out
                     .calls
-                    .extend(calls.into_iter().map(|call| printed(call, syntax)));
+                    .extend(calls.map(|call| printed(call, syntax)));
                 to
             }
             Step::Undeclared { to, syntax, call } => {
-                self.place.cut();
+                self.place.call();
                 self.mode = Mode::Closing;
                 self.out.undeclared.push(printed(call, syntax));
                 to
@@ -165,6 +195,7 @@ fn printed(call: Call, syntax: Syntax) -> PrintedCall {
         name,
         arguments,
         in_full,
+        changes,
     } = call;
     let intact = !in_full && json::intact(&arguments);
     PrintedCall {
@@ -172,5 +203,6 @@ fn printed(call: Call, syntax: Syntax) -> PrintedCall {
         arguments,
         is_valid: intact,
         syntax,
+        changes,
     }
 }

@@ -89,6 +89,20 @@ impl Types {
         }
     }
 
+    /// Returns the JSON of a number without quotes: a text as it stands if the schema allows only text, since `007` and
+    /// `+49` would lose digits as numbers.
+    pub(super) fn number(self, raw: &str, digits: &str) -> String {
+        match self.string && !self.integer && !self.number {
+            true => quoted(raw),
+            false => digits.to_owned(),
+        }
+    }
+
+    /// Returns true if the schema allows text, or does not restrict the types.
+    pub(super) fn takes_text(self) -> bool {
+        self.string || self == Self::default()
+    }
+
     /// Returns the JSON that a parameter's text means: the narrowest type that the schema allows and the text fits,
     /// else a string. The word `null` also means null if the schema allows no string, or does not restrict the types.
     pub(super) fn json(self, raw: &str) -> String {

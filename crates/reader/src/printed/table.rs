@@ -1,6 +1,7 @@
 //! Markers of all families. A new family is, as a rule, a new row here.
 
 use super::syntax::Syntax;
+use super::text::Cursor;
 
 /// Pair of markers that a family of models prints around calls.
 pub(super) struct Wrapper {
@@ -57,6 +58,42 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("<|START_ACTION|>", "<|END_ACTION|>", Syntax::CohereAction),
     wrapper("[TOOL_CALLS]", "[/TOOL_CALLS]", Syntax::MistralArgs),
     wrapper("<TOOLCALL>", "</TOOLCALL>", Syntax::HermesJson),
+    wrapper("[TOOL_CALL]", "[/TOOL_CALL]", Syntax::HermesJson),
+    wrapper("<function_call>", "</function_call>", Syntax::HermesJson),
+    wrapper("<tool_calls>", "</tool_calls>", Syntax::HermesJson),
+    wrapper(
+        "<|action_start|><|plugin|>",
+        "<|action_end|>",
+        Syntax::HermesJson,
+    ),
+    wrapper("<seed:tool_call>", "</seed:tool_call>", Syntax::HermesJson),
+    wrapper(
+        "<minimax:tool_call>",
+        "</minimax:tool_call>",
+        Syntax::OlmoPythonic,
+    ),
+    wrapper(
+        "<｜DSML｜function_calls>",
+        "</｜DSML｜function_calls>",
+        Syntax::OlmoPythonic,
+    ),
+    wrapper(
+        "<｜DSML｜tool_calls>",
+        "</｜DSML｜tool_calls>",
+        Syntax::OlmoPythonic,
+    ),
+    wrapper(
+        "<||DSML||tool_calls>",
+        "</||DSML||tool_calls>",
+        Syntax::OlmoPythonic,
+    ),
+    wrapper("<|tools_prefix|>", "<|tools_suffix|>", Syntax::HermesJson),
+    wrapper("<|python_start|>", "<|python_end|>", Syntax::Lfm2Pythonic),
+    wrapper(
+        "<|tool_call_begin|>",
+        "<|tool_call_end|>",
+        Syntax::DeepseekSep,
+    ),
     wrapper("<|tool_call|>", "<|/tool_call|>", Syntax::HermesJson),
     wrapper("<user>", "</user>", Syntax::UserTagGlm),
     wrapper("[tool]", "[end]", Syntax::ToolTokenArgs),
@@ -67,10 +104,28 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         syntax: Syntax::QwenXml,
         keep_open: true,
     },
+    Wrapper {
+        open: "<invoke name=\"",
+        close: "</function_calls>",
+        syntax: Syntax::OlmoPythonic,
+        keep_open: true,
+    },
 ];
 
+/// Tags around the names and the values of arguments: `<arg_key>n</arg_key><arg_value>5</arg_value>`.
+pub(super) const KEY: &str = "<arg_key>";
+pub(super) const KEY_END: &str = "</arg_key>";
+pub(super) const VALUE: &str = "<arg_value>";
+pub(super) const VALUE_END: &str = "</arg_value>";
+
 /// Separators that models print between a name and its JSON arguments.
-pub(super) const SEPARATORS: &[&str] = &["<｜tool▁sep｜>", "<|tool▁sep|>", "[ARGS]", "[args]"];
+pub(super) const SEPARATORS: &[&str] = &[
+    "<｜tool▁sep｜>",
+    "<|tool▁sep|>",
+    "<|tool_call_argument_begin|>",
+    "[ARGS]",
+    "[args]",
+];
 
 /// Marker that opens Python calls, which reach to the end of a message; `CALL_METHOD` is the method that calls a tool
 /// there.
@@ -78,7 +133,7 @@ pub(super) const PYTHON_TAG: &str = "<|python_tag|>";
 pub(super) const CALL_METHOD: &str = ".call";
 
 /// Markers that may end a message with Python calls.
-pub(super) const PYTHON_TAG_END: &[&str] = &["<|eom_id|>", "<|eot_id|>", "<|end|>"];
+pub(super) const PYTHON_TAG_END: &[&str] = &["<|eom_id|>", "<|eot_id|>", "<|end|>", PYTHON_TAG];
 
 /// Language of a fenced block whose Python is a call, and not an example.
 pub(super) const CALLS_LANGUAGE: &str = "tool_code";
@@ -96,7 +151,7 @@ pub(super) struct Dialect {
     pub(super) call_end: &'static str,
     pub(super) param: &'static str,
     pub(super) param_end: &'static str,
-    /// Text that ends the name of the tool in an opening tag.
+    /// Text that ends the name in an opening tag. Attributes may stand between it and the end of the tag.
     pub(super) name_end: &'static str,
     /// `true` if the family of models prints a line break on both sides of a parameter's value.
     pub(super) padded: bool,
@@ -116,7 +171,23 @@ pub(super) const DIALECTS: &[Dialect] = &[
         call_end: "</atem:invoke>",
         param: "<atem:parameter name=\"",
         param_end: "</atem:parameter>",
-        name_end: "\">",
+        name_end: "\"",
+        padded: false,
+    },
+    Dialect {
+        call: "<｜DSML｜invoke name=\"",
+        call_end: "</｜DSML｜invoke>",
+        param: "<｜DSML｜parameter name=\"",
+        param_end: "</｜DSML｜parameter>",
+        name_end: "\"",
+        padded: false,
+    },
+    Dialect {
+        call: "<||DSML||invoke name=\"",
+        call_end: "</||DSML||invoke>",
+        param: "<||DSML||parameter name=\"",
+        param_end: "</||DSML||parameter>",
+        name_end: "\"",
         padded: false,
     },
     Dialect {
@@ -124,7 +195,7 @@ pub(super) const DIALECTS: &[Dialect] = &[
         call_end: "</invoke>",
         param: "<parameter name=\"",
         param_end: "</parameter>",
-        name_end: "\">",
+        name_end: "\"",
         padded: false,
     },
 ];
@@ -134,6 +205,7 @@ pub(super) const THINKING: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<|channel>thought\n", "<channel|>"),
     ("[THINK]", "[/THINK]"),
+    ("<seed:think>", "</seed:think>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
@@ -144,6 +216,10 @@ pub(super) const FRAMING: &[&str] = &[
     "<｜tool▁calls▁end｜>",
     "<|tool▁calls▁begin|>",
     "<|tool▁calls▁end|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_calls_section_end|>",
+    "<|tool_call_section_begin|>",
+    "<|tool_call_section_end|>",
     "<｜tool▁output▁begin｜>",
     "<｜tool▁output▁end｜>",
     "<｜tool▁outputs▁begin｜>",
@@ -161,6 +237,7 @@ pub(super) const FRAMING: &[&str] = &[
     "<|eom|>",
     "<|end|>",
     "<|call|>",
+    "<|return|>",
     "</think>",
     "<channel|>",
     "[/THINK]",
@@ -171,8 +248,65 @@ pub(super) const FRAMING: &[&str] = &[
 /// `<|start|>assistant to=NAME<|message|>BODY<|eot|>`.
 pub(super) const MESSAGE: &str = "<|message|>";
 pub(super) const START: &str = "<|start|>";
+pub(super) const CHANNEL: &str = "<|channel|>";
 pub(super) const MESSAGE_END: &[&str] = &["<|eot|>", "<|eom|>", "<|call|>", "<|start|>"];
 
 /// Markers that end thinking whose opening marker was in the prompt, and not in the answer.
 pub(super) const ANY_THOUGHT_END: &[&str] =
     &["</think>", "<channel|>", "[/THINK]", "<|END_THINKING|>"];
+
+/// Returns true if a marker stands here that belongs before a call, or into one.
+pub(super) fn opens_call(cursor: Cursor<'_, '_>) -> bool {
+    let inside = [KEY, KEY_END, VALUE, VALUE_END];
+    let wrappers = WRAPPERS.iter().map(|wrapper| wrapper.open);
+    let tags = DIALECTS.iter().flat_map(Dialect::tags);
+    let mut markers = wrappers
+        .chain(tags)
+        .chain(SEPARATORS.iter().copied())
+        .chain(inside);
+    markers.any(|marker| cursor.looking_at(marker))
+}
+
+impl Dialect {
+    /// Returns the tags of calls and of parameters.
+    fn tags(&self) -> [&'static str; 4] {
+        [self.call, self.call_end, self.param, self.param_end]
+    }
+}
+
+/// Returns all markers of the tables, for tests that have to know each of them.
+#[cfg(test)]
+pub(super) fn markers() -> Vec<&'static str> {
+    let wrappers = WRAPPERS
+        .iter()
+        .flat_map(|wrapper| [wrapper.open, wrapper.close]);
+    let thinking = THINKING.iter().flat_map(|(open, close)| [*open, *close]);
+    let lists = [
+        SEPARATORS,
+        FRAMING,
+        SIGNS,
+        MESSAGE_END,
+        PYTHON_TAG_END,
+        super::gemma::QUOTES,
+    ];
+    let single = [
+        PYTHON_TAG,
+        CALL_METHOD,
+        ACTION,
+        ACTION_INPUT,
+        MESSAGE,
+        START,
+        CHANNEL,
+        KEY,
+        KEY_END,
+        VALUE,
+        VALUE_END,
+        super::gemma::PREFIX,
+    ];
+    wrappers
+        .chain(thinking)
+        .chain(DIALECTS.iter().flat_map(Dialect::tags))
+        .chain(lists.into_iter().flatten().copied())
+        .chain(single)
+        .collect()
+}

@@ -13,6 +13,7 @@ pub(super) struct Text<'t> {
     touched: Cell<bool>,
     work: Cell<usize>,
     found: RefCell<Vec<Found>>,
+    endless: Cell<bool>,
 }
 
 /// Last search for a marker, with its result, so that the same stretch is not searched twice.
@@ -30,6 +31,7 @@ impl<'t> Text<'t> {
             touched: Cell::new(false),
             work: Cell::new(0),
             found: RefCell::new(Vec::new()),
+            endless: Cell::new(false),
         }
     }
 
@@ -59,6 +61,17 @@ impl<'t> Text<'t> {
 
     pub(super) fn touch(&self) {
         self.touched.set(true);
+    }
+
+    /// Records that a search for the end of a value has met the end of the text. Further such searches would take
+    /// quadratic time.
+    pub(super) fn set_endless(&self) {
+        self.endless.set(true);
+    }
+
+    /// Returns true if a search for the end of a value has met the end of the text.
+    pub(super) fn is_endless(&self) -> bool {
+        self.endless.get()
     }
 
     pub(super) fn slice(&self, from: usize, to: usize) -> &'t str {
@@ -217,6 +230,19 @@ impl<'c, 't> Cursor<'c, 't> {
     pub(super) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {
         let from = self.at;
         self.skip_while(wanted);
+        self.text.slice(from, self.at)
+    }
+
+    /// Takes the characters that are wanted, but no more than the first `most` bytes and the character after them.
+    pub(super) fn take_word(&mut self, most: usize, wanted: impl Fn(char) -> bool) -> &'t str {
+        let from = self.at;
+        while self.at - from <= most
+            && let Some(char) = self.text.char(self.at)
+            && wanted(char)
+        {
+            self.at += char.len_utf8();
+        }
+        self.text.count(self.at - from);
         self.text.slice(from, self.at)
     }
 

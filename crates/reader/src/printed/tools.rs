@@ -19,7 +19,9 @@ impl<'a> Tools<'a> {
     pub(super) fn get(self, name: &str) -> Option<&'a Declared<'a>> {
         let name = name.trim();
         let find = |name| self.iter().find(|tool| tool.name == name);
-        find(name).or_else(|| find(name.strip_prefix("functions.")?))
+        let spaces = ["functions.", "assistant."];
+        let bare = || spaces.iter().find_map(|space| name.strip_prefix(space));
+        find(name).or_else(|| find(bare()?))
     }
 
     /// Reads the longest name of a declared tool at the cursor, and moves past it.
@@ -55,9 +57,18 @@ impl<'a> Declared<'a> {
     /// Returns true if `object` has a key that is no parameter of the tool, unless the tool's schema allows other keys.
     pub(super) fn lacks_one_of(&self, object: &Object) -> bool {
         let properties = self.schema.get("properties").and_then(Value::as_object);
-        let open = matches!(self.schema.get("additionalProperties"), Some(more) if more != false)
-            || self.schema.get("patternProperties").is_some();
-        !open && properties.is_some_and(|known| object.keys().any(|key| !known.contains_key(key)))
+        !self.allows_other_keys()
+            && properties.is_some_and(|known| object.keys().any(|key| !known.contains_key(key)))
+    }
+
+    /// Returns true if a key of any name may be a parameter of the tool: its schema names none, or allows others.
+    pub(super) fn is_open(&self) -> bool {
+        self.allows_other_keys() || self.schema.get("properties").is_none()
+    }
+
+    fn allows_other_keys(&self) -> bool {
+        matches!(self.schema.get("additionalProperties"), Some(more) if more != false)
+            || self.schema.get("patternProperties").is_some()
     }
 
     /// Returns true if `object` lacks a required parameter of the tool.

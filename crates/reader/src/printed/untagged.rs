@@ -15,11 +15,16 @@ impl Look<'_> {
         if self.place.in_code() || self.exhausted || !after.eat(PYTHON_TAG) {
             return None;
         }
-        let calls = python::statements(&mut after, self.tools)?;
-        let mut end = after;
-        end.skip_while(|c| c.is_whitespace() || c == ';');
-        let ends = end.peek().is_none() || PYTHON_TAG_END.iter().any(|mark| end.looking_at(mark));
-        ends.then(|| self.found(cursor, end, Syntax::PythonTag, calls))?
+        let tag = after;
+        let found = python::statements(&mut after, self.tools).and_then(|calls| {
+            let mut end = after;
+            end.skip_while(|c| c.is_whitespace() || c == ';');
+            let ends =
+                end.peek().is_none() || PYTHON_TAG_END.iter().any(|mark| end.looking_at(mark));
+            ends.then(|| self.found(cursor, end, Syntax::PythonTag, calls))?
+        });
+        let names_tool = |mut code: Cursor<'_, '_>| self.tools.eat_name(&mut code).is_some();
+        found.or_else(|| names_tool(tag).then_some(Step::Unread(tag.at)))
     }
 
     /// Reads a block fenced as `tool_code`, if it holds calls without other text.
@@ -37,7 +42,10 @@ impl Look<'_> {
     /// Reads `Action: f` and `Action Input: {"n":5}` as the last two lines.
     pub(super) fn action(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         let mut after = cursor;
-        if self.wrapped_only || self.exhausted || self.place.in_code() || !after.eat(ACTION) {
+        if self.wrapped_only || self.exhausted || self.place.in_code() {
+            return None;
+        }
+        if !self.place.starts_line() || !after.eat(ACTION) {
             return None;
         }
         after.skip_while(|c| c == ' ');
@@ -54,8 +62,11 @@ impl Look<'_> {
         let arguments = named_json::arguments(&mut after, &[])?;
         let mut end = after;
         end.skip_space();
+        if end.peek().is_some() {
+            let (to, quoted) = (after.at, false);
+            return Some(Step::Mention { to, quoted });
+        }
         let call = Call::new(tool.name, arguments);
-        let ends = end.peek().is_none();
-        ends.then(|| self.found(cursor, end, Syntax::React, vec![call]))?
+        self.found(cursor, end, Syntax::React, call.into())
     }
 }

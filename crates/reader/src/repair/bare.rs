@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     error::ReadError,
-    scalar::literal,
+    scalar::{has_other_quotes, literal},
     strict,
     tape::{Kind, quote_into},
 };
@@ -309,7 +309,10 @@ impl Parser<'_> {
         if half {
             self.supply(ChangeKind::Quotes, wording::QUOTE_OPENED);
         } else if self.top().shape != Shape::Call && matches!(self.peek(), Some(b':' | b'=')) {
-            self.change(ChangeKind::Unquoted, wording::KEY_QUOTED);
+            match has_other_quotes(text) {
+                true => self.change_uncertain(ChangeKind::Unquoted, wording::KEY_QUOTED),
+                false => self.change(ChangeKind::Unquoted, wording::KEY_QUOTED),
+            }
         }
         Ok(half)
     }

@@ -44,12 +44,10 @@ impl Parser<'_> {
                     return Err(self.refuse(ReadErrorKind::Syntax, wording::HEX_EXPECTED));
                 }
             }
-            '\n' => (wording::LINE_BREAK_KEPT, {
-                out.push_str("\\n");
-                next
-            }),
-            // `\d`, `\.`: a pattern or a path with an intended backslash.
+            // `\d`, `\.`: a pattern or a path with an intended backslash. Before white space, such as a line break, it
+            // continues a line of code or escapes a space.
             c if c.is_ascii_alphanumeric()
+                || c.is_whitespace()
                 || (c.is_ascii_punctuation() && !matches!(c, '\'' | '`' | '$' | '&' | '!')) =>
             {
                 out.push_str("\\\\");

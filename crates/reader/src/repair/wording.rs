@@ -39,7 +39,6 @@ pub(crate) const STRING_ENDED: &str = "the text ended inside a string, which was
 pub(crate) const ESCAPE_DROPPED: &str = "unfinished escape dropped";
 pub(crate) const HEX_ESCAPE: &str = "`\\x` escape rewritten";
 pub(crate) const HALF_PAIR: &str = "half a surrogate pair replaced";
-pub(crate) const LINE_BREAK_KEPT: &str = "escaped line break kept";
 pub(crate) const BACKSLASH_ESCAPED: &str = "backslash escaped";
 pub(crate) const BACKSLASH_DROPPED: &str = "needless backslash dropped";
 

@@ -18,6 +18,7 @@ pub(super) fn compile(schema: &Value) -> Schema {
     Schema {
         shapes: compiler.shapes,
         root,
+        doubts_unknown_keys: false,
     }
 }
 

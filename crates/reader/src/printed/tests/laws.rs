@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::{printed, read, streamed, with_tools};
+use crate::printed::table;
 
 /// Pieces of generated texts: markers whole and halved, bodies whole and damaged, and the text between them.
 const PIECES: &[&str] = &[
@@ -199,4 +200,38 @@ fn hostile_repetition_is_linear() {
         let took = start.elapsed();
         assert!(took < Duration::from_secs(4), "{head} streamed: {took:?}");
     }
+}
+
+/// Checks that every marker of the tables, repeated, is read in bounded time: a marker alone, and with the beginnings
+/// of calls behind it.
+///
+/// Reading 100 kB takes some milliseconds in time that is linear, and 6 to 11 seconds in time that is quadratic. The
+/// bound is a hundred times the former, so that a busy machine does not matter, and below the latter.
+#[test]
+fn every_marker_is_read_in_bounded_time() {
+    const LENGTH: usize = 100_000;
+    let tails = [
+        "",
+        "lamp(room=",
+        "lamp.call(room=",
+        "commentary to=functions.lamp <|message|>{",
+        "{\"name\":\"lamp\",\"arguments\":{\"room\":\"",
+        "[{\"name\":\"lamp\",",
+        "=lamp><parameter=room>",
+        "room<arg_value>",
+        "</parameter",
+    ];
+    let mut slow = Vec::new();
+    for marker in table::markers() {
+        for tail in tails {
+            let text = format!("{marker}{tail}").repeat(LENGTH / (marker.len() + tail.len()));
+            let start = Instant::now();
+            printed(&text);
+            let took = start.elapsed();
+            if took > Duration::from_secs(5) {
+                slow.push(format!("{marker}{tail}: {took:?}"));
+            }
+        }
+    }
+    assert!(slow.is_empty(), "{slow:#?}");
 }

@@ -4,7 +4,9 @@ mod json;
 mod laws;
 mod other_syntaxes;
 mod prose;
+mod series;
 mod streams;
+mod values;
 
 use serde_json::Value;
 use serde_json::json as value;

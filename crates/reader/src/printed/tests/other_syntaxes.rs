@@ -362,3 +362,76 @@ fn atem_and_headers() {
         &format!("Say {}", call("x")),
     );
 }
+
+/// Checks the rows of the table that have no test of their own: a call in each, without a trace of its markers.
+#[test]
+fn other_families() {
+    let json = r#"{"name": "lamp", "arguments": {"room": "hall"}}"#;
+    let xml = "<function=lamp><parameter=room>hall</parameter></function>";
+    let invoke = |space: &str| {
+        format!(
+            "<{space}invoke name=\"lamp\"><{space}parameter name=\"room\" string=\"true\">hall</{space}parameter></{space}invoke>"
+        )
+    };
+    for text in [
+        format!("[TOOL_CALL]\n{json}\n[/TOOL_CALL]"),
+        format!("<function_call> {json}"),
+        format!("<tool_calls>[{json}]</tool_calls>"),
+        format!("<tool_calls>\n<tool_call>{json}</tool_call>\n</tool_calls>"),
+        format!("<|action_start|><|plugin|>\n{json}<|action_end|>"),
+        format!("<seed:think>So.</seed:think><seed:tool_call>\n{xml}\n</seed:tool_call>"),
+        format!("<minimax:tool_call>\n{}\n</minimax:tool_call>", invoke("")),
+        format!("<｜DSML｜function_calls>{}</｜DSML｜function_calls>", invoke("｜DSML｜")),
+        format!("<｜DSML｜tool_calls>\n{}\n</｜DSML｜tool_calls>", invoke("｜DSML｜")),
+        format!("<||DSML||tool_calls>{}</||DSML||tool_calls>", invoke("||DSML||")),
+        format!("<function_calls>{}</function_calls>", invoke("")),
+        invoke(""),
+        r#"<|tools_prefix|>[{"lamp": {"room": "hall"}}]<|tools_suffix|>"#.to_owned(),
+        "<|python_start|>[lamp(room=\"hall\")]<|python_end|>".to_owned(),
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.lamp:0<|tool_call_argument_begin|>{\"room\": \"hall\"}<|tool_call_end|><|tool_calls_section_end|>".to_owned(),
+        format!("<tool_call>\n```json\n{json}\n```\n</tool_call>"),
+        "<|channel|>commentary to=assistant.lamp json<|message|>{\"room\": \"hall\"}<|call|>".to_owned(),
+    ] {
+        let printed = printed(&text);
+        let [call] = &printed.calls[..] else {
+            panic!("{text}: {printed:?}");
+        };
+        let value: serde_json::Value = serde_json::from_str(&call.arguments).unwrap();
+        assert_eq!(value, serde_json::json!({"room": "hall"}), "{text}");
+        assert!(call.changes.is_empty(), "{text}: {}", call.changes);
+        assert_eq!(printed.content.trim(), "", "{text}");
+    }
+}
+
+/// Checks that a bare number keeps its digits where the schema wants a text.
+#[test]
+fn digits_of_texts_are_kept() {
+    for (raw, json) in [
+        ("007", "\"007\""),
+        ("+4912", "\"+4912\""),
+        ("00.50", "\"00.50\""),
+    ] {
+        check(
+            &format!("<|tool_call_start|>[lamp(room={raw})]<|tool_call_end|>"),
+            &format!("lfm2-pythonic lamp {{\"room\":{json}}}"),
+        );
+        check(
+            &format!("<|tool_call>call:lamp{{room:{raw}}}<tool_call|>"),
+            &format!("gemma4-call lamp {{\"room\":{json}}}"),
+        );
+    }
+    check(
+        "<|tool_call_start|>[lamp(level=007)]<|tool_call_end|>",
+        "lfm2-pythonic lamp {\"level\":7}",
+    );
+}
+
+#[test]
+fn glm_tags_that_are_printed_twice() {
+    for text in [
+        "<tool_call>note<arg_key>text</arg_key></arg_key><arg_value>a</arg_value></tool_call>",
+        "<tool_call>note</arg_value><arg_key>text</arg_key><arg_value>a</arg_value></tool_call>",
+    ] {
+        check(text, "glm-arg-kv note {\"text\":\"a\"}");
+    }
+}
