@@ -8,6 +8,7 @@ mod knowledge;
 mod listed;
 mod policies;
 mod prompt;
+mod scalar_answer;
 mod validator;
 mod wording;
 
