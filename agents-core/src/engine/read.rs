@@ -175,6 +175,7 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
         risk: Some(risk).filter(|risk| *risk != tool.spec().risk_level()),
         known: origins,
         denied,
+        because: None,
     };
     Ok((accepted, prepared))
 }
