@@ -183,7 +183,7 @@ impl ConversationRef {
 
     /// Returns `true` if the principal may read the conversation and write in it: a conversation is its author's, that
     /// is, whoever began it or is the user whom it works for. The operator may read and write everywhere. Others of the
-    /// tenant may if the [roles](crate::Roles::share_conversations) say so. A conversation that a program began, for no
+    /// tenant may if the [roles](crate::Roles::share_conversations) say so, or if they have a role to see contents. A conversation that a program began, for no
     /// user, is open to whoever may [see contents](Client::may_see_contents), and one that has not begun to everybody of
     /// the tenant.
     ///

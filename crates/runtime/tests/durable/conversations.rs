@@ -12,7 +12,7 @@ use agents::{
     tool::{FnTool, Scope},
 };
 use agents_runtime::{
-    Action, AgentRef, Approval, Principal, Roles, RunRef, Runtime, RuntimeErrorKind,
+    Action, AgentRef, Approval, Client, Principal, Roles, RunRef, Runtime, RuntimeErrorKind,
 };
 use agents_store::{AuditFilter, AuditKind};
 use rusqlite::Connection;
@@ -443,7 +443,11 @@ async fn tenants_have_conversations_of_their_own_and_agents_as_well() {
 async fn whoever_wrote_in_the_conversation_may_not_decide_about_its_requests() {
     each(async |place| {
         let scripts = [Script::text("Hello."), pays(900), Script::text("Paid.")];
-        let (runtime, clerk, _, ran) = office(place, scripts).await;
+        let (model, _) = ScriptedModel::new(scripts);
+        let roles = Roles::new().share_conversations();
+        let runtime = place.runtime().await.model(model).roles(roles);
+        let ran = Ran::default();
+        let clerk = runtime.agent(clerk(&ran));
         let chat = clerk.chat("42").scope("acme");
         let bob = Principal::new("bob", "acme");
         let _worker = Worker::start(&runtime);
