@@ -114,12 +114,10 @@ pub(super) const NO_APPROVER: &str = "the run has no approver; give it one with 
 
 /// Reason of a repeated call that is not executed, with the output of the call that has succeeded.
 pub(super) fn done_before(output: Option<&str>) -> String {
-    let result = output.map_or_else(String::new, |output| {
-        format!(", with this result: {output}\n")
-    });
-    let and = if result.is_empty() { "; " } else { "" };
+    let result = output.map(|output| format!(". The result was: {output}"));
+    let result = result.unwrap_or_default();
     format!(
-        "not executed again, since the same call has succeeded before{result}{and}if the call is meant a second time, make it again, and say why in a sentence of your own before it"
+        "not executed again, since the same call has succeeded before. If it is meant a second time, make it again, and say why in a sentence of your own before it{result}"
     )
 }
 
