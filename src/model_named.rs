@@ -9,7 +9,8 @@ const PROVIDERS: [&str; 4] = ["anthropic", "gemini", "ollama", "openai"];
 /// Creates the model of this name, for programs that are told their model by a file or a variable.
 ///
 /// The name is the provider, a colon, and the model as the provider calls it. The address of a server may follow behind
-/// an `@`; it begins with `http://` or `https://`. Without one, the client is set up as by `anthropic(..)` and the
+/// an `@`; it begins with `http://` or `https://`. Any other text behind an `@` is refused, unless it is a version, as in
+/// `model@2026-10`. Without one, the client is set up as by `anthropic(..)` and the
 /// others, from the environment as well. A server that is named by its address gets no key from the environment.
 ///
 /// | name | model |
@@ -28,6 +29,9 @@ const PROVIDERS: [&str; 4] = ["anthropic", "gemini", "ollama", "openai"];
 /// let model = model_named("ollama:qwen3:4b")?;
 /// assert_eq!(model.id(), "ollama/qwen3:4b");
 /// # }
+/// // The scheme is missing.
+/// let error = model_named("openai:qwen@127.0.0.1:8000/v1").err().unwrap();
+/// assert!(error.to_string().contains("write `openai:qwen@http://..`"));
 /// let error = model_named("qwen3").err().unwrap();
 /// assert!(error.to_string().contains("write `ollama:qwen3`"));
 /// # Ok(())
@@ -35,7 +39,7 @@ const PROVIDERS: [&str; 4] = ["anthropic", "gemini", "ollama", "openai"];
 /// ```
 ///
 /// # Errors
-/// When the name has no provider or no model, when the provider is not known, or when its feature is off.
+/// When the name has no provider or no model, when an address has no scheme, when the provider is not known, or when its feature is off.
 pub fn model_named(name: impl AsRef<str>) -> Result<Arc<dyn Model>, Error> {
     let name = name.as_ref().trim();
     let at = ["@http://", "@https://"]
@@ -47,6 +51,15 @@ pub fn model_named(name: impl AsRef<str>) -> Result<Arc<dyn Model>, Error> {
         Some(at) => (&name[..at], Some(&name[at + 1..])),
         None => (name, None),
     };
+    // Without its scheme, an address would be a part of the model's name, and another server would be asked.
+    if let Some((before, behind)) = name.split_once('@')
+        && !is_version(behind)
+    {
+        return Err(unfit(format!(
+            "the address behind `{before}@` begins neither with `http://` nor with `https://`: write `{before}@http://..`. A \
+             model whose own name has this `@` is named in code, as by `openai(..)`"
+        )));
+    }
     let Some((provider, model)) = name.split_once(':') else {
         return Err(incomplete(name, &format!("ollama:{name}")));
     };
@@ -64,6 +77,11 @@ pub fn model_named(name: impl AsRef<str>) -> Result<Arc<dyn Model>, Error> {
             providers()
         ))),
     }
+}
+
+/// Returns `true` for the version of a model, as in `model@2026-10`, which is no address.
+fn is_version(behind: &str) -> bool {
+    behind.starts_with(|c: char| c.is_ascii_digit()) && !behind.contains(['.', ':', '/'])
 }
 
 fn providers() -> String {

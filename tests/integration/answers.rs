@@ -2,5 +2,6 @@
 
 mod refusals;
 mod refused;
+mod taken;
 mod typed;
 mod validators;

@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod context;
+mod done_before;
 mod ended_by_the_run;
 mod in_doubt_functions;
 mod parallel;

@@ -199,6 +199,15 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
+    /// Refuses a call of this agent without a question if an equal call (same tool, same arguments) was denied before in
+    /// the run. The model is told who denied it, and why. Otherwise a person is asked anew, and sees the
+    /// [denial](crate::run::ApprovalReason::DeniedBefore). [`Run::refuse_denied`](crate::agent::Run::refuse_denied) does
+    /// the same for all agents of a run, with an example.
+    pub fn refuse_denied(mut self) -> Self {
+        self.agent.definition.refuses_denied = true;
+        self
+    }
+
     /// Sets the agent's default error handler, `on_error!(match error { .. })`.
     ///
     /// The handler is asked about each failed call for which no other arms decide, unless the call was denied, and

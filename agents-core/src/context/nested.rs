@@ -68,6 +68,7 @@ impl Settings {
     fn tighten(&mut self, outer: &Settings) {
         self.strict |= outer.strict;
         self.confirms_repeats |= outer.confirms_repeats;
+        self.refuses_denied |= outer.refuses_denied;
         self.tool_timeout = self.tool_timeout.min(outer.tool_timeout);
         self.max_output_bytes = self.max_output_bytes.min(outer.max_output_bytes);
         self.max_argument_bytes = self.max_argument_bytes.min(outer.max_argument_bytes);

@@ -1,8 +1,8 @@
-//! Earlier executions of a run and its nested runs, as far as they matter for later calls.
+//! Earlier executions and denials of a run and its nested runs, as far as they matter for later calls.
 
 use crate::{
     journal::{ArgsDigest, ExecutionNews, Executions, State},
-    run::{EarlierExecution, Findings},
+    run::{EarlierDenial, EarlierExecution, Findings},
 };
 use std::{
     collections::BTreeMap,
@@ -58,6 +58,11 @@ impl Past {
         let inner = self.inner();
         let mut of = inner.doubts.iter().filter(|(_, own)| *own == tool);
         of.any(|(call, _)| !findings.has(call))
+    }
+
+    /// Returns the last denial of this tool with these arguments, in any of the runs; `None` if there was none.
+    pub(crate) fn denied(&self, tool: &str, args: &ArgsDigest) -> Option<EarlierDenial> {
+        self.inner().executions.denial(tool, args).cloned()
     }
 
     /// Returns the last execution of this tool with these arguments, in any of the runs; `None` if no such execution

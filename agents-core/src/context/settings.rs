@@ -70,6 +70,8 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
     /// Is `true` if a person is asked about a call that has run before.
     pub(crate) confirms_repeats: bool,
+    /// Is `true` if a call like one that was denied is refused without a question.
+    pub(crate) refuses_denied: bool,
     pub(crate) record_content: bool,
     /// URL where traces can be looked at, with placeholders for the ids.
     pub(crate) traces_url: Option<Arc<str>>,
@@ -199,6 +201,7 @@ impl Default for Settings {
             exchange: None,
             strict: false,
             confirms_repeats: false,
+            refuses_denied: false,
             record_content: false,
             traces_url: None,
             fence: None,

@@ -12,6 +12,7 @@ impl Terms {
             budget: settings.budget.clone(),
             strict: settings.strict,
             confirms_repeats: settings.confirms_repeats,
+            refuses_denied: settings.refuses_denied,
             policies: executor.policies.names(),
             limited: executor.limiter.is_some(),
             answer,
@@ -34,6 +35,7 @@ impl Terms {
         };
         settings.strict |= self.strict;
         settings.confirms_repeats |= self.confirms_repeats;
+        settings.refuses_denied |= self.refuses_denied;
         Ok(())
     }
 

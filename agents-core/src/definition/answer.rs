@@ -1,11 +1,11 @@
 //! Typed answer of an agent: the conversion of a model's final text into the agent's output.
 
-use super::wording;
+use super::{scalar_answer, wording};
 use crate::{
     context::Root,
     hex::id,
     json::canonical,
-    reader::{Changes, Schema},
+    reader::{self, Change, ChangeKind, Changes, Schema},
     shared::Shared,
     tool::{self, ReadError, constrained, schema_with_claims},
 };
@@ -26,6 +26,8 @@ struct AnswerSchema {
     compiled: Schema,
     /// Is `true` if the schema has rules that reading into the Rust type does not check, such as bounds.
     constrained: bool,
+    /// Is `true` if the answer is a single value, such as a number.
+    scalar: bool,
     /// Digest of the schema, by which a stored run notices that the type has changed.
     digest: Arc<str>,
     /// Names of the tools that an answer may claim calls of.
@@ -121,7 +123,8 @@ fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Changes), ReadError> 
 }
 
 /// Reads the text into the agent's output: strictly first, and then, unless `strict`, as leniently as arguments are
-/// read, led by the schema.
+/// read, led by the schema. A reading that is uncertain is refused, since the text may not have meant the value; a text
+/// that broke off is read as far as it goes.
 fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
     text: &str,
     strict: bool,
@@ -144,11 +147,87 @@ fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
         let found = compiled.diagnose_strictly(text);
         return Err(tool::as_read(misfit, schema, &found, text));
     }
-    // The position in the text would tell a model nothing.
-    let reading = compiled
-        .read(text)
-        .map_err(|error| ReadError::new(error.path(), error.message()))?;
-    parse(&reading.json).map(|value| (value, reading.changes))
+    let leniently = |text: &str| {
+        // The position in the text would tell a model nothing.
+        let reading = compiled
+            .read(text)
+            .map_err(|error| ReadError::new(error.path(), error.message()))?;
+        match doubt(&reading.changes, text) {
+            Some(change) => Err(ReadError::new(
+                &*change.path,
+                wording::uncertain(&change.note),
+            )),
+            None => parse(&reading.json).map(|value| (value, reading.changes)),
+        }
+    };
+    match known.scalar {
+        true => scalar(text, parse, leniently),
+        false => leniently(text),
+    }
+}
+
+/// Returns the change for which a reading is no answer: the text could have meant something else. Text that broke off
+/// could have gone on, which the run says of the result. Arguments beside the name of a tool are a call, and no answer.
+fn doubt<'c>(changes: &'c Changes, text: &str) -> Option<&'c Change> {
+    let uncertain = |change: &&Change| change.uncertain && change.kind != ChangeKind::CutOff;
+    let unwrapped = |change: &&Change| change.kind == ChangeKind::Unwrapped && is_call(text);
+    let mut all = changes.iter();
+    all.find(|change| uncertain(change) || unwrapped(change))
+}
+
+/// Returns `true` for a call that a model has written: an object with the name of a tool and an object of arguments.
+fn is_call(text: &str) -> bool {
+    const NAMES: [&str; 4] = ["name", "tool", "tool_name", "function"];
+    const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
+    let Ok(reading) = reader::lenient(text) else {
+        return false;
+    };
+    let object = serde_json::from_str::<Value>(&reading.json);
+    object.is_ok_and(|object| {
+        let has = |keys: &[&str], fits: fn(&Value) -> bool| {
+            keys.iter().any(|key| object.get(key).is_some_and(fits))
+        };
+        has(&NAMES, Value::is_string) && has(&ARGUMENTS, Value::is_object)
+    })
+}
+
+/// Reads a single value: as the whole text, out of its dressing, or in a last line that says that it is the answer.
+fn scalar<O>(
+    text: &str,
+    parse: impl Fn(&str) -> Result<O, ReadError>,
+    leniently: impl Fn(&str) -> Result<(O, Changes), ReadError>,
+) -> Result<(O, Changes), ReadError> {
+    let is_whole = |changes: &Changes| {
+        let kinds = [
+            ChangeKind::Located,
+            ChangeKind::Unwrapped,
+            ChangeKind::Nested,
+        ];
+        !kinds.into_iter().any(|kind| changes.any(kind))
+    };
+    for candidate in scalar_answer::candidates(text) {
+        let read = parse(&candidate).map(|value| (value, Changes::default()));
+        // A bare word is a text.
+        let read = read.or_else(|_| {
+            let text = Value::from(&*candidate).to_string();
+            parse(&text).map(|value| (value, Changes::default()))
+        });
+        let read = read.or_else(|_| leniently(&candidate));
+        if let Ok((value, mut changes)) = read
+            && is_whole(&changes)
+        {
+            if candidate != text.trim() {
+                let change = Change::new(ChangeKind::Located, "", wording::TAKEN_OUT);
+                changes.0.insert(0, change);
+            }
+            return Ok((value, changes));
+        }
+    }
+    let fault = match leniently(text) {
+        Ok(_) => ReadError::new("", wording::VALUE_ALONE),
+        Err(fault) => fault,
+    };
+    Err(fault)
 }
 
 /// Returns the schema of `T`, which is made once for each type.
@@ -168,6 +247,7 @@ fn schema_once<T: JsonSchema + 'static>() -> Arc<AnswerSchema> {
                 digest: id(&hmac_sha256::Hash::hash(canonical(&written).as_bytes())),
                 compiled: Schema::new(&schema),
                 constrained: constrained(&schema),
+                scalar: scalar_answer::is_scalar(&schema),
                 claims: claims.into(),
                 schema,
             })

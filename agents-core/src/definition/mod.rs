@@ -8,6 +8,7 @@ mod knowledge;
 mod listed;
 mod policies;
 mod prompt;
+mod scalar_answer;
 mod validator;
 mod wording;
 
@@ -50,6 +51,8 @@ pub(crate) struct AgentDefinition<'a> {
     /// Rule by which the conversation is shortened while the agent works; `None` if it is not shortened.
     pub(crate) context: Option<ContextPolicy>,
     pub(crate) strict: bool,
+    /// Is `true` if a call like one that was denied is refused without a question.
+    pub(crate) refuses_denied: bool,
     pub(crate) arms: Arms<'a>,
     pub(crate) fixers: Vec<SharedFixer>,
     /// Place of the agent in a team; `None` if it has none.
@@ -78,6 +81,7 @@ impl AgentDefinition<'_> {
             budget: Budget::new(),
             context: None,
             strict: false,
+            refuses_denied: false,
             arms: Arms::default(),
             fixers: Vec::new(),
             placement: None,

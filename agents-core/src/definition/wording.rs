@@ -3,6 +3,15 @@
 use crate::{model::PurposeKey, tool::Pattern};
 
 pub(super) const NOT_TEXT: &str = "the answer is not text";
+pub(super) const TAKEN_OUT: &str = "taken out of the text around it";
+pub(super) const VALUE_ALONE: &str =
+    "the text says more than the value; write the value alone in the last line";
+
+/// Text of the error of an answer that could have meant something else.
+pub(super) fn uncertain(note: &str) -> String {
+    format!("not certain ({note}); write the value alone, as JSON has it")
+}
+
 pub(super) const KNOWLEDGE_OF_ANOTHER: &str = "only the agent that has this knowledge can read it";
 
 pub(super) fn prompt_of(agent: &str) -> String {

@@ -141,7 +141,7 @@ impl CallSite<'_> {
                     match guarded(read) {
                         Ok(Ok((mut accepted, values))) => {
                             self.refuse_second(tool, &mut accepted);
-                            self.confirm_repeat(tool, &mut accepted);
+                            self.look_back(tool, &mut accepted);
                             self.say_who_gave_them(&mut accepted);
                             prepared = Some((accepted.args.clone(), values));
                             CallFact::Read(Ok(accepted))
@@ -266,7 +266,7 @@ impl CallSite<'_> {
         match guarded(|| read::read(&rules.of_the_run(), args.as_str(), Changes::default())) {
             Ok(Ok((mut accepted, values))) => {
                 accepted.known = self.with_call(|call| call.known.clone());
-                self.confirm_repeat(rules.tool(), &mut accepted);
+                self.look_back(rules.tool(), &mut accepted);
                 match accepted.denied.is_some() || accepted.approval && !approved {
                     true => Err(Box::new(CallFact::Read(Ok(accepted)))),
                     false => Ok(values),

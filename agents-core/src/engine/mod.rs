@@ -21,6 +21,7 @@ pub(crate) mod climb;
 mod drive;
 mod execute;
 mod giving_up;
+mod known;
 mod list;
 pub(crate) mod model;
 mod offload;

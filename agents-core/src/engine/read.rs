@@ -3,7 +3,12 @@
 //! The text is read strictly first. If that fails, and strict reading is not set, it is read as leniently as the schema
 //! allows; every change is reported. A text that still does not fit becomes a [`ToolError`].
 
-use super::{admit, rules::Rules, wording};
+use super::{
+    admit,
+    known::{self, Spelled},
+    rules::Rules,
+    wording,
+};
 use crate::{
     Effects, Json,
     error::{self, Cause, Code, ToolError},
@@ -151,11 +156,18 @@ fn misfitting(
 }
 
 fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadError> {
-    let (prepared, known) = rules.prepare(text)?;
+    let Spelled {
+        prepared,
+        origins,
+        text,
+        changes: respelled,
+    } = known::prepare(rules, text)?;
+    let mut changes = changes;
+    changes.extend(respelled);
     if let Some(schema) = rules.tool.spec().constraints() {
-        schema.fits(text)?;
+        schema.fits(&text)?;
     }
-    let args = Json::parse(text).map_err(|error| ReadError::new("", error.to_string()))?;
+    let args = Json::parse(&*text).map_err(|error| ReadError::new("", error.to_string()))?;
     let Rules {
         definition,
         tool,
@@ -175,8 +187,9 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
         approval: !reasons.is_empty(),
         reasons,
         risk: Some(risk).filter(|risk| *risk != tool.spec().risk_level()),
-        known,
+        known: origins,
         denied,
+        because: None,
     };
     Ok((accepted, prepared))
 }

@@ -4,7 +4,7 @@ use crate::{
     context::RunContext,
     definition::{AgentDefinition, Arms},
     error::ReadError,
-    evidence::{Origin, Reading},
+    evidence::{KnownValues, Reading},
     run::Timestamp,
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -67,9 +67,9 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Reads arguments into the tool's type. Returns them with the origin of each known value among them: who gave it,
-    /// such as the user or an earlier call.
-    pub(super) fn prepare(&self, arguments: &str) -> Result<(Prepared, Vec<Origin>), ReadError> {
+    /// Reads arguments into the tool's type. Returns them with the known values among them: who gave each, such as the
+    /// user or an earlier call, and which of them are spelled in another way there.
+    pub(super) fn prepare(&self, arguments: &str) -> Result<(Prepared, KnownValues), ReadError> {
         let reading = match self.author {
             Author::Model => self.cx().root.reading(),
             Author::Approver => Reading::of_approver(),

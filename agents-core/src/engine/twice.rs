@@ -12,7 +12,8 @@ impl CallSite<'_> {
     /// its server. This happens only for a tool that writes and is not idempotent. The model is told how to make the
     /// call twice.
     pub(super) fn refuse_second(&self, tool: &SharedTool, accepted: &mut Accepted) {
-        let is_harmless = tool.spec().is_repeatable() || tool.is_part_of_the_run();
+        let spec = tool.spec();
+        let is_harmless = spec.is_repeatable() || spec.polls || tool.is_part_of_the_run();
         if is_harmless || accepted.denied.is_some() {
             return;
         }

@@ -116,6 +116,20 @@ pub(super) fn secrets_missing(secrets: &str) -> String {
 
 pub(super) const NO_APPROVER: &str = "the run has no approver; give it one with `.approver(..)`";
 
+/// Reason of a repeated call that is not executed, with the output of the call that has succeeded.
+pub(super) fn done_before(output: Option<&str>) -> String {
+    let result = output.map(|output| format!(". The result was: {output}"));
+    let result = result.unwrap_or_default();
+    format!(
+        "not executed again, since the same call has succeeded before. If it is meant a second time, make it again, and say why in a sentence of your own before it{result}"
+    )
+}
+
+/// Reason of a call that is refused because an equal call was denied.
+pub(super) fn denied_before(denial: &impl Display) -> String {
+    format!("the same call was denied before: {denial}")
+}
+
 /// Reason of a question whose time to answer is over.
 pub(super) const NOT_IN_TIME: &str = "the time to answer is over";
 

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Reason why a call was not approved: the value of `reason` in the call's error, beside the code `POLICY_DENIED`.
+/// Reason why a call was not approved or not repeated: the value of `reason` in the call's error, beside the code `POLICY_DENIED`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -20,6 +20,8 @@ pub enum DenialReason {
     /// The time for the decision ran out, or the time within which the approval could be used did. Also the reason for
     /// a question to the user in a run without an approver.
     ApprovalExpired,
+    /// The same call has succeeded before in the run, and nobody has said that it is meant twice.
+    Repeated,
 }
 
 impl DenialReason {
@@ -28,6 +30,7 @@ impl DenialReason {
         match self {
             DenialReason::ApprovalDenied => "APPROVAL_DENIED",
             DenialReason::ApprovalExpired => "APPROVAL_EXPIRED",
+            DenialReason::Repeated => "REPEATED",
         }
     }
 }

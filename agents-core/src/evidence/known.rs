@@ -20,8 +20,19 @@ use std::{borrow::Cow, fmt, hash, marker::PhantomData, ops::Deref};
 ///
 /// - In JSON, such as the output of a tool: as a value, but not among the keys. Numbers are compared by their value,
 ///   texts without regard to case. Texts in the JSON are also searched as below.
-/// - In a text: as a whole token, without regard to case. `A-17` is in "refund A-17, please" and not in "A-171". A
-///   value of eight or more letters and digits is also found if the text groups it, as an IBAN.
+/// - In a text: as a whole token, or as several with single spaces between them, without regard to case. `A-17` is in
+///   "refund A-17, please" and not in "A-171". What stands apart is not joined: "Anna Bella" does not vouch for
+///   `annabella`. Two things are one value although spaces are in it: an IBAN in groups of four whose check digits are
+///   right, and a number in groups of three, as "4 200". Their parts are no values. Where such groups may also be several
+///   numbers, neither counts.
+/// - A number in a text is a whole number: no part of a date, a time, a range, an exponent or a version, and none with a
+///   factor behind it, as in "5k".
+///
+/// The tool gets the value in the spelling of whoever gave it. If the model writes it in another way, such as in upper
+/// case, it is replaced before the arguments are accepted: whoever approves the call sees the replacement, and the
+/// receipt [tells](crate::run::ToolEnvelope::repairs) of it. Where reading is strict, such a value does not fit. A type
+/// with spellings of its own, such as an enum, keeps them. If there are several spellings, the model has to write one of
+/// them.
 ///
 /// The type is for single values: ids, addresses, amounts. In the body of the tool it dereferences to its value.
 ///
@@ -115,8 +126,18 @@ impl<'de, T: DeserializeOwned, S: Sources> Deserialize<'de> for Known<T, S> {
         let written = Value::deserialize(deserializer)?;
         let value = T::deserialize(&written).map_err(D::Error::custom)?;
         let reading = Reading::now().ok_or_else(|| D::Error::custom(wording::NO_EVIDENCE))?;
-        let found = reading.find(&written, S::USER, &tools::<S>());
-        found.map_err(D::Error::custom)?;
+        let given = reading.find(&written, S::USER, &tools::<S>());
+        let given = given.map_err(D::Error::custom)?;
+        // A type that has spellings of its own, as an enum has, may not know that of the evidence.
+        let respelled = given
+            .spelling()
+            .map(|spelling| T::deserialize(Value::from(spelling)));
+        let (value, given) = match respelled {
+            Some(Ok(value)) => (value, given),
+            Some(Err(_)) => (value, given.as_written()),
+            None => (value, given),
+        };
+        reading.record(given);
         Ok(Known::vouch(value))
     }
 }

@@ -26,18 +26,21 @@
 //! ```
 
 mod done;
+mod iban;
 mod known;
 mod marks;
+mod numeral;
 mod origin;
 mod reading;
 mod search;
 mod source;
+mod text;
 mod wording;
 
 pub use done::Done;
 pub use known::Known;
 pub(crate) use marks::without_marks;
 pub use origin::{Giver, Origin};
-pub(crate) use reading::{Evidence, Reading, Success, nobody, stored};
+pub(crate) use reading::{Evidence, KnownValues, Reading, Respelled, Success, nobody, stored};
 pub use source::{ClaimedTool, Sources, User};
-pub(crate) use wording::claims_unreachable;
+pub(crate) use wording::{claims_unreachable, respelled, to_be_respelled};

@@ -18,9 +18,46 @@ thread_local! {
 /// Reading of one text: whose text it is, and what is found out about its values.
 pub(crate) struct Reading {
     by: By,
-    origins: RefCell<Vec<Origin>>,
+    known: RefCell<KnownValues>,
     /// Calls for which claims in the text stand, each as long as its claim lives.
     claimed: RefCell<Vec<(Arc<str>, Weak<()>)>>,
+}
+
+/// Known values of a text.
+#[derive(Default)]
+pub(crate) struct KnownValues {
+    /// Origin of each value.
+    pub(crate) origins: Vec<Origin>,
+    /// Values whose author spells them otherwise than the evidence does.
+    pub(crate) respelled: Vec<Respelled>,
+}
+
+/// Text that stands for a known value, although the evidence spells the value in another way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Respelled {
+    pub(crate) written: String,
+    /// Spelling of the evidence.
+    pub(crate) spelling: String,
+}
+
+/// Where a value was found: its origin, and the value in the spelling of the evidence if that is another.
+pub(super) struct Given {
+    origin: Option<Origin>,
+    respelled: Option<Respelled>,
+}
+
+impl Given {
+    /// Returns the spelling of the evidence, if it is another than that of the text.
+    pub(super) fn spelling(&self) -> Option<&str> {
+        let respelled = self.respelled.as_ref();
+        respelled.map(|respelled| &*respelled.spelling)
+    }
+
+    /// Keeps the spelling of the text.
+    pub(super) fn as_written(mut self) -> Self {
+        self.respelled = None;
+        self
+    }
 }
 
 /// Call for which a claim stands. As long as the second value lives, no other claim stands for the call.
@@ -60,7 +97,7 @@ impl Reading {
     fn new(by: By) -> Self {
         Reading {
             by,
-            origins: RefCell::default(),
+            known: RefCell::default(),
             claimed: RefCell::default(),
         }
     }
@@ -80,9 +117,9 @@ impl Reading {
         Reading::new(By::Stored)
     }
 
-    /// Runs `read` while this reading is in force in the thread. Returns its result, and the origins of the known
-    /// values that were read.
-    pub(crate) fn read<R>(self, read: impl FnOnce() -> R) -> (R, Vec<Origin>) {
+    /// Runs `read` while this reading is in force in the thread. Returns its result, and the known values that were
+    /// read.
+    pub(crate) fn read<R>(self, read: impl FnOnce() -> R) -> (R, KnownValues) {
         /// Guard that puts the outer reading back into force, also if user code panics.
         struct Back(Option<Rc<Reading>>);
         impl Drop for Back {
@@ -94,7 +131,7 @@ impl Reading {
         let back = Back(NOW.replace(Some(reading.clone())));
         let result = read();
         drop(back);
-        (result, reading.origins.take())
+        (result, reading.known.take())
     }
 
     /// Returns the reading that is in force in this thread; `None` outside of a reading.
@@ -102,32 +139,51 @@ impl Reading {
         NOW.with_borrow(Clone::clone)
     }
 
-    /// Finds who has given a value, and records it as the value's origin. A stored value is accepted as it is, without
-    /// an origin. The error tells the model where values may come from.
-    pub(super) fn find(&self, value: &Value, user: bool, tools: &[&str]) -> Result<(), String> {
-        let giver = match &self.by {
-            By::Stored => return Ok(()),
+    /// Finds who has given a value, and how the evidence spells it. A stored value is accepted as it is, without an
+    /// origin. The error tells the model where values may come from.
+    pub(super) fn find(&self, value: &Value, user: bool, tools: &[&str]) -> Result<Given, String> {
+        let as_it_is = |giver| Found {
+            giver,
+            in_text: false,
+            spelling: None,
+        };
+        let found = match &self.by {
+            By::Stored => {
+                return Ok(Given {
+                    origin: None,
+                    respelled: None,
+                });
+            }
             By::Nobody => return Err(wording::NO_EVIDENCE.to_owned()),
-            By::Approver => Some((Giver::Person, false)),
+            By::Approver => as_it_is(Giver::Person),
             By::Model(collect, evidence) => {
-                let evidence = evidence.get_or_init(collect);
-                evidence.giver(value, user, tools)
+                let found = evidence.get_or_init(collect).find(value, user, tools);
+                found.map_err(|spellings| wording::unknown(value, &spellings, user, tools))?
             }
         };
-        let value = Json::of(value).map_err(|error| error.to_string())?;
-        let Some((giver, in_text)) = giver else {
-            return Err(wording::unknown(value.as_str(), user, tools));
-        };
         let origin = Origin {
-            value,
-            giver,
-            in_text,
+            value: Json::of(value).map_err(|error| error.to_string())?,
+            giver: found.giver,
+            in_text: found.in_text,
         };
-        let mut origins = self.origins.borrow_mut();
-        if !origins.contains(&origin) {
-            origins.push(origin);
+        let written = value.as_str().zip(found.spelling);
+        Ok(Given {
+            origin: Some(origin),
+            respelled: written.map(|(written, spelling)| Respelled {
+                written: written.to_owned(),
+                spelling,
+            }),
+        })
+    }
+
+    /// Records a known value that was read.
+    pub(super) fn record(&self, given: Given) {
+        let Given { origin, respelled } = given;
+        let mut known = self.known.borrow_mut();
+        known.respelled.extend(respelled);
+        if let Some(origin) = origin.filter(|origin| !known.origins.contains(origin)) {
+            known.origins.push(origin);
         }
-        Ok(())
     }
 
     /// Finds the call that a claim stands for: the last call of the tool with these arguments that no other claim of
@@ -191,32 +247,64 @@ impl Evidence {
         self.calls.iter().filter(move |call| call.tool == tool)
     }
 
-    /// Returns the giver of a value, and whether the value is a part of a longer text of a tool. `None` if none of the
-    /// allowed sources has given it.
-    fn giver(&self, value: &Value, user: bool, tools: &[&str]) -> Option<(Giver, bool)> {
-        if user
-            && self
-                .said
-                .iter()
-                .any(|said| search::find(value, said).is_some())
-        {
-            return Some((Giver::User, false));
-        }
+    /// Finds a value in the allowed sources: in its own spelling, or else in the only other one that they have. The
+    /// error has the other spellings, if there are several.
+    fn find(&self, value: &Value, user: bool, tools: &[&str]) -> Result<Found, Vec<String>> {
+        let said = self.said.iter().filter(|_| user);
+        let said = said.map(|said| (Giver::User, search::find(value, said)));
         let calls = tools.iter().flat_map(|tool| self.successes(tool));
         let now = calls.filter_map(|call| {
-            let output = call.output.to_value().ok()?;
-            let call_id = Some(call.call_id.clone());
-            Some((call.tool.clone(), call_id, search::find(value, &output)?))
+            let giver = Giver::Tool {
+                name: call.tool.clone(),
+                call_id: Some(call.call_id.clone()),
+            };
+            Some((giver, search::find(value, &call.output.to_value().ok()?)))
         });
         let earlier = self.earlier.iter();
         let earlier = earlier.filter(|(name, _)| tools.contains(&name.as_str()));
-        let earlier = earlier
-            .filter_map(|(name, output)| Some((name.clone(), None, search::find(value, output)?)));
-        // A value by itself says more than a part of a text, which anybody may have written.
-        let found = now.chain(earlier).min_by_key(|(.., found)| *found);
-        found.map(|(name, call_id, found)| {
-            let in_text = found == search::Found::InText;
-            (Giver::Tool { name, call_id }, in_text)
-        })
+        let earlier = earlier.map(|(name, output)| {
+            let giver = Giver::Tool {
+                name: name.clone(),
+                call_id: None,
+            };
+            (giver, search::find(value, output))
+        });
+        let all = said.chain(now).chain(earlier);
+        let all = all.flat_map(|(giver, matches)| {
+            matches.into_iter().map(move |found| Found {
+                // Whoever wrote a text of the user is the user.
+                in_text: found.found == search::Place::InText && giver != Giver::User,
+                giver: giver.clone(),
+                spelling: found.spelling,
+            })
+        });
+        let mut all: Vec<_> = all.collect();
+        // The user says more than a tool, and a value by itself more than a part of a text, which anybody may have
+        // written. The sort is stable.
+        all.sort_by_key(|found| {
+            (
+                found.spelling.is_some(),
+                found.giver != Giver::User,
+                found.in_text,
+            )
+        });
+        let other = |found: &Found| found.spelling.clone();
+        let mut spellings: Vec<_> = all.iter().filter_map(other).collect();
+        spellings.sort();
+        spellings.dedup();
+        let best = all.into_iter().next();
+        match best {
+            Some(found) if found.spelling.is_none() || spellings.len() == 1 => Ok(found),
+            _ => Err(spellings),
+        }
     }
+}
+
+/// Value that a source has given.
+struct Found {
+    giver: Giver,
+    /// Is `true` if the value is a part of a longer text in a tool's output.
+    in_text: bool,
+    /// Spelling of the source, if it is another than the one looked for.
+    spelling: Option<String>,
 }

@@ -1,5 +1,7 @@
 //! Texts about claims and known values, for models.
 
+use serde_json::Value;
+
 /// Joins names as `a, b or c`.
 fn listed(names: &[String]) -> String {
     match names {
@@ -26,18 +28,38 @@ pub(super) fn sources(user: bool, tools: &[&str]) -> String {
     }
 }
 
-/// Text of the error of a value that nobody has given, with where to look for it.
-pub(super) fn unknown(value: &str, user: bool, tools: &[&str]) -> String {
+/// Text of the error of a value that nobody has given, with where to look for it; or that is given in several
+/// spellings, none of which is its own.
+pub(super) fn unknown(value: &Value, spellings: &[String], user: bool, tools: &[&str]) -> String {
     let calls: Vec<_> = tools
         .iter()
         .map(|tool| format!("the output of `{tool}`"))
         .collect();
     let places = user.then(|| "the words of the user".to_owned());
     let places: Vec<_> = places.into_iter().chain(calls).collect();
+    let places = listed(&places);
+    if spellings.is_empty() {
+        return format!("{value} is not known in this run: take a value from {places}");
+    }
+    let spellings: Vec<_> = spellings
+        .iter()
+        .map(|one| Value::from(&**one).to_string())
+        .collect();
     format!(
-        "{value} is not known in this run: take a value from {}",
-        listed(&places)
+        "{value} is spelled in several ways in {places}: write {}",
+        listed(&spellings)
     )
+}
+
+/// Note of the change to a known value whose spelling was replaced.
+pub(crate) fn respelled(written: &str) -> String {
+    format!("{} as the user or a tool spells it", Value::from(written))
+}
+
+/// Text of the error of a known value that is not in the spelling of the evidence, where texts are not changed.
+pub(crate) fn to_be_respelled(written: &str, spelling: &str) -> String {
+    let [written, spelling] = [written, spelling].map(|text| Value::from(text).to_string());
+    format!("{written} is not known in this spelling: write {spelling}")
 }
 
 pub(super) const NO_EVIDENCE: &str =

@@ -1,15 +1,28 @@
-//! Executions of tools that write and are not idempotent: the same call should not happen again unnoticed.
+//! What has become of the calls of a run: executions of tools that write and are not idempotent, and denials. The same
+//! call should not happen again unnoticed.
 
 use crate::{
     Json,
     json::canonical,
-    run::{EarlierExecution, EarlierOutcome},
+    run::{EarlierDenial, EarlierExecution, EarlierOutcome},
 };
 
-/// Executions of a run whose repetition matters, in the order in which they began.
+/// Executions of a run whose repetition matters, in the order in which they began, and denials of calls.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
-pub(crate) struct Executions(Vec<Executed>);
+pub(crate) struct Executions {
+    executed: Vec<Executed>,
+    denied: Vec<Denied>,
+}
+
+/// Denial of a call by a person or program, by which a later equal call is noticed.
+#[derive(Clone, Debug)]
+#[cfg_attr(any(test, feature = "testing"), derive(serde::Serialize))]
+pub(crate) struct Denied {
+    pub(crate) tool: String,
+    pub(crate) args: ArgsDigest,
+    pub(crate) denial: EarlierDenial,
+}
 
 /// Execution of a tool, by which a later equal call is noticed.
 #[derive(Clone, Debug)]
@@ -28,26 +41,29 @@ pub(crate) fn args_digest(args: &Json) -> ArgsDigest {
     hmac_sha256::Hash::hash(canonical(args.as_str()).as_bytes())
 }
 
-/// Begin or end of an execution of a tool, noted so that a later equal call in the same run is recognised.
+/// Begin or end of an execution of a tool, or a denial of a call, noted so that a later equal call in the same run is recognised.
 #[derive(Clone, Debug)]
 pub(crate) enum ExecutionNews {
     /// An execution of a tool has begun, with what identifies it.
     Began(Box<Executed>),
     /// The execution with this id has ended. The outcome is `None` if the tool has not run after all.
     Ended(String, Option<EarlierOutcome>),
+    /// A call was denied.
+    Denied(Box<Denied>),
 }
 
 impl Executions {
     pub(crate) fn note(&mut self, news: ExecutionNews) {
         match news {
             ExecutionNews::Began(executed) => {
-                self.0
+                self.executed
                     .retain(|one| one.execution.id != executed.execution.id);
-                self.0.push(*executed);
+                self.executed.push(*executed);
             }
-            ExecutionNews::Ended(id, None) => self.0.retain(|one| one.execution.id != id),
+            ExecutionNews::Denied(denied) => self.denied.push(*denied),
+            ExecutionNews::Ended(id, None) => self.executed.retain(|one| one.execution.id != id),
             ExecutionNews::Ended(id, Some(outcome)) => {
-                let ended = self.0.iter_mut().rfind(|one| one.execution.id == id);
+                let ended = self.executed.iter_mut().rfind(|one| one.execution.id == id);
                 if let Some(ended) = ended {
                     ended.execution.outcome = outcome;
                 }
@@ -56,13 +72,21 @@ impl Executions {
     }
 
     pub(crate) fn extend(&mut self, other: &Executions) {
-        self.0.extend(other.0.iter().cloned());
+        self.executed.extend(other.executed.iter().cloned());
+        self.denied.extend(other.denied.iter().cloned());
     }
 
     /// Returns the last execution of this tool with these arguments; `None` if the run has no such execution.
     pub(crate) fn find(&self, tool: &str, args: &ArgsDigest) -> Option<&EarlierExecution> {
-        let mut same = self.0.iter();
+        let mut same = self.executed.iter();
         let found = same.rfind(|one| one.tool == tool && one.args == *args)?;
         Some(&found.execution)
+    }
+
+    /// Returns the last denial of a call of this tool with these arguments; `None` if no such call was denied.
+    pub(crate) fn denial(&self, tool: &str, args: &ArgsDigest) -> Option<&EarlierDenial> {
+        let mut same = self.denied.iter();
+        let found = same.rfind(|one| one.tool == tool && one.args == *args)?;
+        Some(&found.denial)
     }
 }

@@ -132,6 +132,17 @@ pub(crate) enum Next {
 }
 
 impl Frame {
+    /// Returns `true` if the last reply has a text that no earlier reply of the conversation had.
+    pub(crate) fn has_new_words(&self) -> bool {
+        let messages = self.history.messages().iter();
+        let mut replies = messages.rev().filter_map(|message| match message {
+            Message::Assistant { content, .. } => Some(content.trim()),
+            _ => None,
+        });
+        let last = replies.next().unwrap_or_default();
+        !last.is_empty() && replies.all(|earlier| earlier != last)
+    }
+
     /// Begins the agent's conversation, behind the messages of earlier runs.
     pub(super) fn begin(
         &mut self,

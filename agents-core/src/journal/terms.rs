@@ -16,6 +16,8 @@ pub(crate) struct Terms {
     pub(crate) strict: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) confirms_repeats: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) refuses_denied: bool,
     /// Names of the policies that the run was started with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) policies: Vec<String>,

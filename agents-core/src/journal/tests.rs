@@ -168,6 +168,7 @@ fn fits(approval: bool) -> CallFact {
         risk: None,
         known: Vec::new(),
         denied: None,
+        because: None,
     };
     CallFact::Read(Ok(accepted))
 }

@@ -32,6 +32,8 @@ pub enum ApprovalReason {
     /// An equal call has run before, or is about to run for the same reply: in this run, in a run around it, or in any
     /// run within these.
     Repeated(EarlierExecution),
+    /// An equal call was denied before: in this run, in a run around it, or in any run within these.
+    DeniedBefore(EarlierDenial),
     /// The approver gave other arguments, whose risk is higher than the approver may approve.
     RiskierArguments,
 }
@@ -48,6 +50,7 @@ impl ApprovalReason {
             | ApprovalReason::Place
             | ApprovalReason::InDoubt
             | ApprovalReason::Repeated(_)
+            | ApprovalReason::DeniedBefore(_)
             | ApprovalReason::RiskierArguments => false,
         }
     }
@@ -65,6 +68,9 @@ impl fmt::Display for ApprovalReason {
             ApprovalReason::InDoubt => "an earlier execution of the tool may have taken effect",
             ApprovalReason::Repeated(earlier) => {
                 return write!(f, "the same call has run before: {earlier}");
+            }
+            ApprovalReason::DeniedBefore(earlier) => {
+                return write!(f, "the same call was denied before: {earlier}");
             }
             ApprovalReason::RiskierArguments => {
                 "the other arguments have a higher risk than their author may approve"
@@ -93,6 +99,43 @@ pub struct EarlierExecution {
     pub request: String,
     /// Number of the execution among those of its call, from 1.
     pub attempt: u32,
+}
+
+/// Denial of an equal call (same tool, same arguments) before this one: in the same run, in a run around it, or in any
+/// run within these.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::EarlierDenial;
+///
+/// let row = r#"{"request": "c1", "at": "2026-11-28T12:03:00Z", "by": "ada", "reason": "no refund, fraud"}"#;
+/// let denial: EarlierDenial = serde_json::from_str(row).unwrap();
+/// assert_eq!(denial.to_string(), "no refund, fraud (by ada, 2026-11-28T12:03:00.000Z)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EarlierDenial {
+    /// Id of the request for approval that was denied.
+    pub request: String,
+    /// Time of the denial.
+    pub at: Timestamp,
+    /// Name of the person or program that denied it, if the approver gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Reason of the denial, or the change that was asked for. It is empty, and `by` is `None`, in a list of requests of
+    /// a runtime: only the exact request has them.
+    pub reason: String,
+}
+
+impl fmt::Display for EarlierDenial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EarlierDenial { reason, at, by, .. } = self;
+        let gap = if reason.is_empty() { "" } else { " " };
+        match by {
+            Some(by) => write!(f, "{reason}{gap}(by {by}, {at})"),
+            None => write!(f, "{reason}{gap}({at})"),
+        }
+    }
 }
 
 /// Outcome of the execution that an [`EarlierExecution`] tells of.

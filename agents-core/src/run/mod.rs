@@ -53,7 +53,7 @@ pub(crate) mod trace;
 pub use crate::budget::{Budget, Cost, Limit, hours, minutes, tokens};
 pub use crate::context::RunContext;
 pub use approval::{Approval, ApprovalDecision, ApprovalRequest, Approver, Question};
-pub use approval_reason::{ApprovalReason, EarlierExecution, EarlierOutcome};
+pub use approval_reason::{ApprovalReason, EarlierDenial, EarlierExecution, EarlierOutcome};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use event::{Event, EventKind};
 pub use finding::{Finding, Findings};

@@ -401,7 +401,8 @@ impl ToolSpec {
 
     /// Declares that the tool polls: it is made to be called with the same arguments again and again, until its result
     /// changes. Examples are the state of a build, or of an order. Its calls may be identical without a bound; see
-    /// [`Budget::max_identical_calls`](crate::Budget::max_identical_calls).
+    /// [`Budget::max_identical_calls`](crate::Budget::max_identical_calls). If the tool writes, each of them is executed,
+    /// and nobody is asked whether it is [meant twice](crate::agent::Run::confirm_repeats).
     ///
     /// ```
     /// # use agents_core as agents;

@@ -257,7 +257,8 @@ impl<Out: Data> Start<Out> {
     ///
     /// # Errors
     /// When the input cannot be stored, the key belongs to a run with another input, scope or conversation, or the
-    /// conversation is one with another agent. When the keyring cannot be read or written, or the store fails.
+    /// conversation is one with another agent, or does not [admit](crate::ConversationRef::admits) whoever
+    /// [sends](Start::by) the message. When the keyring cannot be read or written, or the store fails.
     pub async fn start(self) -> Result<RunRef<Out>, RuntimeError> {
         let Start {
             runtime,
@@ -275,6 +276,12 @@ impl<Out: Data> Start<Out> {
         } = self;
         let input = input.map_err(|why| crate::wording::input_not_stored(&why))?;
         let client = runtime.client.clone();
+        if let (Some(id), Some(by)) = (&conversation, &by) {
+            let conversation = client.conversation(scope.tenant_id(), id);
+            if !conversation.admits(by).await? {
+                return Err(crate::wording::conversation_of_another(id, by.id()));
+            }
+        }
         let data = RunData {
             budget,
             by,

@@ -44,7 +44,8 @@ use std::fmt;
 /// ends without an answer is forgotten, unless a tool that writes has run: then it is kept, with its calls and a remark,
 /// so that the model knows of the effect. This is as in [a conversation within one process](agents_core::agent::Chat).
 ///
-/// A conversation belongs to the tenant of the scope, and to one agent. Whoever [wrote](Start::by) in it may not decide
+/// A conversation belongs to the tenant of the scope, to one agent, and to its author: see
+/// [`ConversationRef::admits`]. Whoever [wrote](Start::by) in it may not decide
 /// about its requests for approval, except for the operator.
 pub struct Chat<In, Out> {
     agent: AgentRef<In, Out>,

@@ -167,6 +167,37 @@ impl ConversationRef {
         Ok(self.client.names_of(by, &self.tenant)?.contains(name))
     }
 
+    /// Returns `true` if the principal may read the conversation and write in it: a conversation is its author's, that
+    /// is, whoever began it or is the user whom it works for. The operator may read and write everywhere. Others of the
+    /// tenant may if the [roles](crate::Roles::share_conversations) say so, or if they have a role to see contents. A conversation that a program began, for no
+    /// user, is open to whoever may [see contents](Client::may_see_contents), and one that has not begun to everybody of
+    /// the tenant.
+    ///
+    /// # Errors
+    /// When the store fails, or the keys cannot be read.
+    pub async fn admits(&self, by: &Principal) -> Result<bool, RuntimeError> {
+        if by.tenant().is_some_and(|own| own != self.tenant) {
+            return Ok(false);
+        }
+        let Some(first) = self.first_run().await? else {
+            return Ok(true);
+        };
+        if by.is_operator() || self.client.shares_conversations(by) || self.was_begun_by(by).await?
+        {
+            return Ok(true);
+        }
+        let user = match self.client.data_of(&first) {
+            Ok(data) => data.scope.user_id,
+            Err(error) if error.kind() == RuntimeErrorKind::Sealed => None,
+            Err(error) => return Err(error),
+        };
+        Ok(match (user, &first.started_by) {
+            (Some(user), _) => user == by.id(),
+            (None, Some(_)) => false,
+            (None, None) => self.client.may_see_contents(by),
+        })
+    }
+
     /// Erases the contents of the conversation and of all of its runs, as [`Client::erase`] does for one run. Returns the
     /// number of runs. A later message begins the conversation anew. A refusal is in the audit trail of the conversation's
     /// newest run.
@@ -246,6 +277,22 @@ impl Client {
     pub(crate) fn conversation_of(&self, run: &Run) -> Option<ConversationRef> {
         let id = run.conversation.as_ref()?;
         Some(self.conversation(&run.tenant, id))
+    }
+
+    /// Returns `true` if a principal may see the contents of this run: whoever may [see contents](Self::may_see_contents)
+    /// may, and of a conversation only if the [conversation](ConversationRef::admits) is for the principal.
+    ///
+    /// # Errors
+    /// When the store fails, or the keys cannot be read.
+    pub async fn may_see_contents_of(
+        &self,
+        run: &Run,
+        by: &Principal,
+    ) -> Result<bool, RuntimeError> {
+        match self.conversation_of(run) {
+            Some(conversation) if self.may_see_contents(by) => conversation.admits(by).await,
+            _ => Ok(self.may_see_contents(by)),
+        }
     }
 
     /// Returns the first run of the same conversation that comes before this one and is not over; `None` if there is

@@ -31,8 +31,8 @@ impl Say {
     /// the run.
     ///
     /// # Errors
-    /// When there is no such run for this principal, or it is over. When the [roles](crate::Roles) forbid it. When the text
-    /// is empty or longer than 32 KiB, the keys of the run are gone, or the store fails.
+    /// When there is no such run for this principal, or it is over. When the [roles](crate::Roles) forbid it, or the
+    /// run is one of a [conversation](crate::ConversationRef::admits) of somebody else. When the text is empty or longer than 32 KiB, the keys of the run are gone, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<(), RuntimeError> {
         let Say { client, run, text } = self;
         if text.trim().is_empty() {
@@ -42,6 +42,15 @@ impl Say {
             return Err(crate::wording::says_too_much(text.len(), LONGEST));
         }
         let stored = client.steered(Action::Say, &run, by).await?;
+        if let Some(conversation) = client.conversation_of(&stored)
+            && !conversation.admits(by).await?
+        {
+            let error = crate::wording::conversation_of_another(conversation.id(), by.id());
+            client
+                .refused(&stored, Some(by.id()), None, None, &error)
+                .await;
+            return Err(error);
+        }
         let key = key_of(&stored, &*client.keys()?)?;
         let text = reason(&key, &text).ok_or_else(|| crate::wording::cannot_be_sealed(&run))?;
         client.store().await?.instruct(&run, by.id(), &text).await?;

@@ -345,7 +345,8 @@ impl StoredJournal {
             args_digest: asked.args_digest.clone(),
             expires_after: within.unwrap_or(self.expires_after),
             reasons: Some(
-                serde_json::to_string(&request.reasons).map_err(RuntimeError::unreadable)?,
+                serde_json::to_string(&in_clear(&request.reasons))
+                    .map_err(RuntimeError::unreadable)?,
             ),
             follows: request.follows.clone(),
             by_mode: None,
@@ -529,4 +530,16 @@ impl Journal for StoredJournal {
         inner.failed = Some(failed);
         Err(JournalError::new(why))
     }
+}
+
+/// Returns the reasons of a request without what people have said, which is encrypted with the exact request.
+fn in_clear(reasons: &[ApprovalReason]) -> Vec<ApprovalReason> {
+    let mut reasons = reasons.to_vec();
+    for reason in &mut reasons {
+        if let ApprovalReason::DeniedBefore(denial) = reason {
+            denial.by = None;
+            denial.reason.clear();
+        }
+    }
+    reasons
 }

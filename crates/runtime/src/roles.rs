@@ -17,6 +17,7 @@ use std::{collections::BTreeMap, fmt};
 /// | answer a question | everybody of the tenant | whoever has the role, the user whom the run works for, and whoever has started it |
 /// | read exact arguments | whoever may decide about the call | whoever has the role; for a question also whoever may answer it |
 /// | see the contents of runs | whoever may decide about every risk | whoever has the role for reading arguments |
+/// | read and write in the conversation of another | nobody, unless [shared](Roles::share_conversations) | whoever has the role to see contents |
 /// | cancel, pause, release, say, undo, replay, triage | everybody of the tenant | whoever has the role |
 /// | change profiles of the tenant in a control plane (give the roles to `ControlPlane::roles`) | everybody of the tenant | whoever has the role |
 /// | call a tool, vary a run, erase, rotate | the operator | whoever of the tenant has the role |
@@ -43,6 +44,7 @@ use std::{collections::BTreeMap, fmt};
 pub struct Roles {
     risks: BTreeMap<Risk, String>,
     actions: BTreeMap<Action, String>,
+    shares_conversations: bool,
 }
 
 /// Action of a principal that [`Roles`] may have a rule for.
@@ -167,6 +169,15 @@ impl Roles {
     #[must_use]
     pub fn for_action(mut self, action: Action, role: impl Into<String>) -> Self {
         self.actions.insert(action, role.into());
+        self
+    }
+
+    /// Shares conversations: whoever may [see the contents of runs](Client::may_see_contents) reads those of others, and
+    /// writes in them. Without this, a conversation is [its author's](crate::ConversationRef::admits). If it takes a role to
+    /// see contents, a conversation is also for whoever has that role.
+    #[must_use]
+    pub fn share_conversations(mut self) -> Self {
+        self.shares_conversations = true;
         self
     }
 
@@ -325,6 +336,19 @@ impl Client {
                 may_decide && self.roles.at_most(by) == Risk::High
             }
         }
+    }
+
+    /// Returns `true` if a principal may read and write in conversations of others.
+    pub(crate) fn shares_conversations(&self, by: &Principal) -> bool {
+        let Roles {
+            risks,
+            actions,
+            shares_conversations,
+        } = &*self.roles;
+        let has_role = |action| actions.contains_key(&action);
+        let is_of_a_role =
+            !risks.is_empty() || has_role(Action::ReadArguments) || has_role(Action::Decide);
+        (*shares_conversations || is_of_a_role) && self.may_see_contents(by)
     }
 
     /// Returns a run if the principal may do this with it, and an error if not. A refusal is added to the audit trail

@@ -446,6 +446,15 @@ pub(crate) fn not_to_replay(run: &str, why: &str) -> RuntimeError {
 
 pub(crate) const NOT_BEGUN: &str = "it has not begun";
 
+pub(crate) fn conversation_of_another(id: &str, who: &str) -> RuntimeError {
+    RuntimeError::new(
+        RuntimeErrorKind::Forbidden,
+        format!(
+            "the conversation `{id}` is not for `{who}`: it is for whoever began it, unless the roles share conversations"
+        ),
+    )
+}
+
 pub(crate) fn may_not_see_contents(who: &str) -> RuntimeError {
     RuntimeError::new(
         RuntimeErrorKind::Forbidden,

@@ -62,7 +62,7 @@ fn origins(receipt: &ToolEnvelope) -> Vec<String> {
 #[tokio::test]
 async fn values_that_the_user_named_are_taken() {
     let (outcome, _) = run(
-        "Repay 42 cents of order a-17, please.",
+        "Repay 42 cents of order A-17, please.",
         [repay("A-17", 42), done()],
     )
     .await;
@@ -72,6 +72,181 @@ async fn values_that_the_user_named_are_taken() {
         origins(receipt),
         [r#""A-17" from the user"#, "42 from the user"]
     );
+}
+
+/// The approver, the receipt and the tool see the value as the user wrote it, and the change is told.
+#[tokio::test]
+async fn a_value_in_another_spelling_is_replaced_before_anybody_is_asked() {
+    for (task, written) in [
+        ("Repay 42 cents of Ada-K.", "ADA-\u{212a}"),
+        ("Repay 42 cents of order a-17.", "A-17"),
+        ("Repay 42 cents of New Box.", "new\\nbox"),
+        ("Repay 42 cents of ab 12.", "AB 12"),
+    ] {
+        let said = task.trim_end_matches('.').rsplit_once("of ").unwrap().1;
+        let said = said.trim_start_matches("order ");
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let seen = asked.clone();
+        let (model, _) = ScriptedModel::new([repay(written, 42), done()]);
+        let clerk = clerk();
+        let outcome = clerk
+            .run(task)
+            .model(model)
+            .policy(agents::policy::confirm_writes())
+            .approver(move |request: ApprovalRequest| {
+                seen.lock()
+                    .unwrap()
+                    .push((request.args, request.repairs.to_string()));
+                async { Approval::Approve }
+            })
+            .outcome()
+            .await
+            .unwrap();
+        let receipt = receipt(&outcome, "repay");
+        let given = receipt.input.to_value().unwrap();
+        assert_eq!(given["order"], said);
+        assert_eq!(
+            origins(receipt)[0],
+            format!("{given} from the user", given = given["order"])
+        );
+        assert_eq!(
+            receipt.output.as_ref().unwrap().to::<String>().unwrap(),
+            format!("42 cents for {said}")
+        );
+        let told = receipt.repairs.to_string();
+        assert!(
+            told.contains("order: ") && told.contains("as the user or a tool spells it"),
+            "{told}"
+        );
+        let [(args, repairs)] = &asked.lock().unwrap()[..] else {
+            panic!("asked once");
+        };
+        assert_eq!((args, repairs), (&receipt.input, &told));
+    }
+}
+
+/// Two fields with the same text: only the known one is spelled as the user has it.
+#[tokio::test]
+async fn other_fields_keep_their_spelling() {
+    /// Greets somebody.
+    #[tool(writes, idempotent)]
+    async fn greet(
+        /// Words of the greeting.
+        words: String,
+        /// Name of the person.
+        name: agents::evidence::Known<String, agents::evidence::User>,
+        /// Further names.
+        others: Vec<agents::evidence::Known<String, agents::evidence::User>>,
+    ) -> String {
+        format!("{words} {name} {others:?}")
+    }
+    let arguments = r#"{"words": "ADA", "others": ["BOB", "ADA"], "name": "ADA"}"#;
+    let (model, _) = ScriptedModel::new([Script::call("greet", arguments), done()]);
+    let agent = AgentBuilder::<String, String>::new("host")
+        .tool(Greet)
+        .build();
+    let outcome = agent
+        .run("Greet Ada and bob")
+        .model(model)
+        .outcome()
+        .await
+        .unwrap();
+    let receipt = receipt(&outcome, "greet");
+    assert_eq!(
+        receipt.input.as_str(),
+        r#"{"words": "ADA", "others": ["bob", "Ada"], "name": "Ada"}"#
+    );
+    assert_eq!(
+        receipt.output.as_ref().unwrap().to::<String>().unwrap(),
+        r#"ADA Ada ["bob", "Ada"]"#
+    );
+}
+
+/// A strict tool changes nothing: the model has to write the value as it was given.
+#[tokio::test]
+async fn a_strict_tool_wants_the_spelling_of_the_evidence() {
+    let (model, handle) = ScriptedModel::new([repay("A-17", 42), repay("a-17", 42), done()]);
+    let clerk = clerk();
+    let run = clerk.run("Repay 42 cents of a-17").model(model).strict();
+    let outcome = run.outcome().await.unwrap();
+    let told = handle.requests()[1].last().to_owned();
+    assert!(
+        told.contains(r#"`order`: "A-17" is not known in this spelling: write "a-17""#),
+        "{told}"
+    );
+    assert!(receipt(&outcome, "repay").is_ok());
+}
+
+/// A type with spellings of its own keeps them.
+#[tokio::test]
+async fn an_enum_keeps_its_own_spelling() {
+    /// Unit of a temperature.
+    #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    enum Unit {
+        Celsius,
+        Kelvin,
+    }
+    /// Measures.
+    #[tool(writes, idempotent)]
+    async fn measure(
+        /// The unit.
+        unit: agents::evidence::Known<Unit, agents::evidence::User>,
+    ) -> String {
+        format!("{unit:?}")
+    }
+    let (model, handle) = ScriptedModel::new([
+        Script::call("measure", r#"{"unit": "Kelvin"}"#),
+        Script::call("measure", r#"{"unit": "Celsius"}"#),
+        done(),
+    ]);
+    let agent = AgentBuilder::<String, String>::new("lab")
+        .tool(Measure)
+        .build();
+    let outcome = agent
+        .run("Measure in celsius")
+        .model(model)
+        .outcome()
+        .await
+        .unwrap();
+    assert!(
+        handle.requests()[1]
+            .last()
+            .contains("is not known in this run")
+    );
+    assert_eq!(
+        receipt(&outcome, "measure").input.as_str(),
+        r#"{"unit": "Celsius"}"#
+    );
+}
+
+/// Spellings that differ in case alone may be two values: the model has to say which one.
+#[tokio::test]
+async fn of_several_spellings_the_model_chooses_one() {
+    let script = [repay("AB-1", 1), repay("ab-1", 1), done()];
+    let (outcome, handle) = run("Repay 1 cent of Ab-1 or ab-1", script).await;
+    let told = handle.requests()[1].last().to_owned();
+    assert!(told.contains(r#"write "Ab-1" or "ab-1""#), "{told}");
+    assert!(receipt(&outcome, "repay").is_ok());
+}
+
+/// What stands apart in the words of the user vouches for nothing that is written as one.
+#[tokio::test]
+async fn no_account_is_made_of_two_words() {
+    for (task, order, cents) in [
+        ("Pay DE1234567890 4200", "DE12345678904200", 4200),
+        ("Move 4200 from 10002000 30004000", "1000200030004000", 4200),
+        ("please pay me back 4200", "paymeback4200", 4200),
+        ("4200 for Anna Bella", "annabella", 4200),
+        ("Pay A-17, 4 200 cents", "A-17", 200),
+        ("On 2026-11-28 pay A-17", "A-17", 2026),
+        ("At 12:30 pay A-17", "A-17", 30),
+        ("Pay A-17 42e2 cents", "A-17", 42),
+    ] {
+        let (outcome, _) = run(task, [repay(order, cents), done()]).await;
+        assert!(!receipt(&outcome, "repay").is_ok(), "{task}");
+    }
+    let (outcome, _) = run("Pay A-17, 4 200 cents", [repay("A-17", 4200), done()]).await;
+    assert!(receipt(&outcome, "repay").is_ok());
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ fn a_name_is_the_provider_and_its_model() {
             "openai:qwen/qwen3-8b@http://localhost:8000/v1",
             "openai/qwen/qwen3-8b",
         ),
-        // An `@` alone belongs to the name.
+        // A version belongs to the name.
         ("openai:model@2026-10", "openai/model@2026-10"),
     ] {
         assert_eq!(model_named(name).unwrap().id(), id);
@@ -43,6 +43,20 @@ fn a_name_that_does_not_fit_is_refused_with_what_to_write() {
         ("", "does not name a provider and its model"),
         ("anthropic:", "write `anthropic:MODEL`"),
         ("openai:@http://localhost:8000", "write `openai:MODEL`"),
+        // Without its scheme, an address would be a name for the provider's own server.
+        (
+            "openai:qwen@127.0.0.1:8000/v1",
+            "write `openai:qwen@http://..`",
+        ),
+        (
+            "ollama:qwen3:4b@gpu-1:11434",
+            "write `ollama:qwen3:4b@http://..`",
+        ),
+        ("openai:qwen@localhost", "write `openai:qwen@http://..`"),
+        (
+            "openai:qwen@ftp://localhost",
+            "write `openai:qwen@http://..`",
+        ),
         // No error shows the password of an address.
         (
             "mistral:large@https://ada:hunter2@host",

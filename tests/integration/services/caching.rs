@@ -187,7 +187,7 @@ async fn k6_results_grow_old() {
 
 #[tokio::test]
 async fn what_writes_or_fails_is_never_kept() {
-    let (tool, runs) = counted(forever(Effects::Writes));
+    let (tool, runs) = counted(forever(Effects::Writes).polls());
     let (agent, _) = agent_with([tool], script(&[&["{}"], &["{}"]]));
     agent.run("go").await.unwrap();
     assert_eq!(runs.load(SeqCst), 2);

@@ -483,11 +483,18 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Has a person approve a call that has run before in this run, in a run around it, or in any run within these: a
-    /// call of a tool that writes and is not idempotent, with the same arguments. An earlier call of the same reply
-    /// counts, too, if the server told the two apart by their ids; else the second one is not made at all, and the
-    /// model is told how to make it. The request shows the earlier execution
-    /// ([`ApprovalReason::Repeated`](crate::run::ApprovalReason::Repeated)).
+    /// Has a person approve each call that has run before, whatever its outcome was: a call with the same arguments, of
+    /// a tool that writes, is not idempotent and does not [poll](crate::tool::ToolSpec::polls). An earlier call of the
+    /// same reply counts, too, if the server told the two apart by their ids; else the second one is not made at all, and
+    /// the model is told how to make it. The request shows the earlier execution
+    /// ([`ApprovalReason::Repeated`](crate::run::ApprovalReason::Repeated)). In a run without an approver, the call is
+    /// denied.
+    ///
+    /// Without this setting, only executions that succeeded count. If the run has an approver, it is asked as well. If
+    /// there is none, the call is not executed: the model is told the earlier result, and that it has to say in words of
+    /// its own if it means the call twice.
+    ///
+    /// Executions in this run, in a run around it, and in any run within these count.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -509,6 +516,35 @@ impl<A: Agent> Run<'_, A> {
     /// ```
     pub fn confirm_repeats(mut self) -> Self {
         self.settings.confirms_repeats = true;
+        self.root()
+    }
+
+    /// Refuses a call without a question if an equal call (same tool, same arguments) was denied before: in this run, in
+    /// a run around it, or in any run within these. The model is told who denied it, and why. Without this setting, the
+    /// approver is asked anew, and sees the denial
+    /// ([`ApprovalReason::DeniedBefore`](crate::run::ApprovalReason::DeniedBefore)).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::{FnTool, NeedsApproval, ToolSpec}};
+    /// use agents::run::{Approval, ApprovalRequest};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object", "properties": {"cents": {"type": "integer"}}});
+    /// # let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, schema).approval(NeedsApproval::Always);
+    /// # let pay = FnTool::with_spec(spec, |_: serde_json::Value, _| async { Ok::<_, std::io::Error>("paid") });
+    /// # let pays = || Script::call("pay", r#"{"cents": 900}"#);
+    /// # let (model, _) = ScriptedModel::new([pays(), pays(), Script::text("not paid")]);
+    /// # let agent = AgentBuilder::<String, String>::new("payer").tool(pay).model(model).build();
+    /// let ada = async |_: ApprovalRequest| Approval::deny("no refund, fraud").by("ada");
+    /// let outcome = agent.run("Pay 9 euros.").approver(ada).refuse_denied().outcome().await?; // it asks twice
+    /// let second = outcome.outputs.receipts().nth(1).unwrap();
+    /// assert!(second.error.as_ref().unwrap().message.contains("was denied before: no refund, fraud (by ada"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn refuse_denied(mut self) -> Self {
+        self.settings.refuses_denied = true;
         self.root()
     }
 

@@ -1,10 +1,11 @@
 //! Arguments that fit, and the approval that they need.
 
-use super::{Accepted, After, Call, News, Stage, wording};
+use super::{Accepted, After, Call, CallFact, News, Stage, wording};
 use crate::{
     Json,
     error::{Cause, DenialReason, ToolError},
-    run::{Approval, ApprovalDecision, ApprovalReason, Timestamp},
+    journal::executions::{Denied, ExecutionNews, args_digest},
+    run::{Approval, ApprovalDecision, ApprovalReason, EarlierDenial, Timestamp},
     tool::Risk,
 };
 use std::{sync::Arc, time::Duration};
@@ -46,6 +47,7 @@ impl Call {
             risk,
             known,
             denied,
+            because,
         } = accepted;
         let is_new = matches!(self.stage, Stage::Read);
         (self.reasons, self.risk, self.known) = (reasons, risk, known);
@@ -57,7 +59,14 @@ impl Call {
         }
         if let Some(reason) = denied {
             (self.denied_by, self.revised) = (None, false);
-            return self.denied(args, Cause::denied(reason));
+            let cause = Cause::denied(reason);
+            return self.denied(
+                args,
+                match because {
+                    Some(because) => cause.because(because),
+                    None => cause,
+                },
+            );
         }
         self.candidates.accept();
         self.stage = match approval && self.approved.is_none() {
@@ -158,6 +167,31 @@ impl Call {
         )
     }
 
+    /// Returns the denial that a fact tells of, for later calls like this one; `None` if the fact is another, or the call
+    /// asks a question.
+    pub(super) fn denial(&self, fact: &CallFact, at: Timestamp) -> Option<ExecutionNews> {
+        let CallFact::Decided { decided, .. } = fact else {
+            return None;
+        };
+        let (Approval::Deny { reason } | Approval::Revise { note: reason }) = &decided.approval
+        else {
+            return None;
+        };
+        if self.answers().is_some() {
+            return None;
+        }
+        Some(ExecutionNews::Denied(Box::new(Denied {
+            tool: self.tool().to_owned(),
+            args: args_digest(&self.input()),
+            denial: EarlierDenial {
+                request: self.key()?.to_string(),
+                at,
+                by: decided.by.clone(),
+                reason: reason.clone(),
+            },
+        })))
+    }
+
     /// Records the answer to the question that the call asks.
     fn answered(&mut self, args: Json, approved: Approved) -> After {
         self.approved = Some(approved);
@@ -249,5 +283,8 @@ impl Call {
 /// Returns `true` if the reason for an approval concerns only these arguments, so that whoever gave the arguments could
 /// not know the reason.
 fn is_about_the_arguments(reason: &ApprovalReason) -> bool {
-    matches!(reason, ApprovalReason::Repeated(_))
+    matches!(
+        reason,
+        ApprovalReason::Repeated(_) | ApprovalReason::DeniedBefore(_)
+    )
 }

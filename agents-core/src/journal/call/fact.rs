@@ -230,6 +230,9 @@ pub(crate) struct Accepted {
     /// Reason for which a rule of the run refuses the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) denied: Option<String>,
+    /// Reason of that refusal, for the field `reason` of the call's error; `None` if a policy refuses the arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) because: Option<DenialReason>,
 }
 
 /// Candidate for the arguments of a call that was read and does not fit, or that could not be read.
@@ -253,7 +256,8 @@ pub(crate) struct After {
     pub(crate) news: Option<News>,
     /// Call in doubt, if the call is settled and the effect of an interrupted execution is not known.
     pub(crate) doubt: Option<Doubt>,
-    /// Begin or end of an execution, which later calls look at, if the tool writes and is not idempotent.
+    /// What later calls have to know: the begin or end of an execution, if the tool writes and is not idempotent, or a
+    /// denial.
     pub(crate) execution: Option<ExecutionNews>,
     /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
     pub(crate) ignored: bool,

@@ -314,6 +314,7 @@ impl Call {
         let step = Step::of(&fact);
         let executions = self.executions();
         let is_accepted = matches!((&fact, &self.stage), (CallFact::Read(Ok(_)), Stage::Read));
+        let denial = self.denial(&fact, at);
         let mut after = self.apply(fact, at);
         if !was_settled && let Some(result) = self.result() {
             let in_doubt = result.is_err() && self.in_doubt;
@@ -332,6 +333,9 @@ impl Call {
             && let Some(step) = step.filter(|_| self.is_executed_once())
         {
             after.execution = self.execution_news(step, executions, at);
+        }
+        if !after.ignored && denial.is_some() {
+            after.execution = denial;
         }
         after
     }

@@ -85,6 +85,7 @@ fn accepted(args: &str) -> Accepted {
         risk: None,
         known: Vec::new(),
         denied: None,
+        because: None,
     }
 }
 

@@ -120,6 +120,18 @@ impl Replay {
             .collect()
     }
 
+    /// Returns `true` if the recorded run executed the call at this path.
+    pub(crate) fn has_executed(&self, path: &str) -> bool {
+        let mut executions = self.outside.executions.iter();
+        executions.any(|one| one.call.path == path)
+    }
+
+    /// Returns `true` if a person was asked about the call at this path in the recorded run.
+    pub(crate) fn has_asked(&self, path: &str) -> bool {
+        let mut questions = self.outside.questions.iter();
+        questions.any(|one| one.call.path == path)
+    }
+
     /// Returns the recorded execution of this call. The error says what differs; the run ends with it.
     pub(crate) fn execution(
         &self,

@@ -88,7 +88,7 @@ pub(crate) async fn show(session: &Session, id: &str, out: &mut Out) -> Result<(
         request.decided_by.as_deref().unwrap_or_default(),
     )?;
     field("note", request.note.as_deref().unwrap_or_default())?;
-    for reason in &request.reasons {
+    for reason in &detail.request.reasons {
         field("because", &reason.to_string())?;
     }
     for repair in &detail.request.repairs {

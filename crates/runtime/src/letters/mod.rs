@@ -252,7 +252,7 @@ impl Letters {
     /// When there is no such dead letter for this principal, the keyring cannot be opened, or the store fails.
     pub async fn get(&self, id: &str, by: &Principal) -> Result<DeadLetterDetail, RuntimeError> {
         let keys = self.client.keys()?;
-        let (payload, mut detail) = match self.found(id, by).await? {
+        let (payload, mut detail, may_see) = match self.found(id, by).await? {
             Found::Letter(letter, dead) => {
                 let key = key_of_letter(&letter, &*keys);
                 let failures = key.as_ref().map(|key| Failures::of(&letter, key));
@@ -275,7 +275,7 @@ impl Letters {
                     payload_missing: None,
                     failure_history: failures.collect(),
                 };
-                (payload, detail)
+                (payload, detail, self.client.may_see_contents(by))
             }
             Found::Run(run, dead) => {
                 let data = self.client.data_of(&run);
@@ -293,11 +293,12 @@ impl Letters {
                     payload_missing: None,
                     failure_history: why.into_iter().collect(),
                 };
-                (data.map(|data| data.input), detail)
+                let may_see = self.client.may_see_contents_of(&run, by).await?;
+                (data.map(|data| data.input), detail, may_see)
             }
         };
         match payload {
-            _ if !self.client.may_see_contents(by) => {
+            _ if !may_see => {
                 detail.payload_missing = Some(wording::may_not_see(by.id()));
             }
             Ok(payload) => detail.payload = Some(payload),

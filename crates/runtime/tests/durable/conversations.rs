@@ -9,10 +9,10 @@ use agents::{
     agent::{KeepLast, ModelAgent, Summarize},
     model::{Message, Model, ModelError, Reply, Request},
     testing::{Script, ScriptedModel},
-    tool::FnTool,
+    tool::{FnTool, Scope},
 };
 use agents_runtime::{
-    Action, AgentRef, Approval, Principal, Roles, RunRef, Runtime, RuntimeErrorKind,
+    Action, AgentRef, Approval, Client, Principal, Roles, RunRef, Runtime, RuntimeErrorKind,
 };
 use agents_store::{AuditFilter, AuditKind};
 use rusqlite::Connection;
@@ -443,7 +443,11 @@ async fn tenants_have_conversations_of_their_own_and_agents_as_well() {
 async fn whoever_wrote_in_the_conversation_may_not_decide_about_its_requests() {
     each(async |place| {
         let scripts = [Script::text("Hello."), pays(900), Script::text("Paid.")];
-        let (runtime, clerk, _, ran) = office(place, scripts).await;
+        let (model, _) = ScriptedModel::new(scripts);
+        let roles = Roles::new().share_conversations();
+        let runtime = place.runtime().await.model(model).roles(roles);
+        let ran = Ran::default();
+        let clerk = runtime.agent(clerk(&ran));
         let chat = clerk.chat("42").scope("acme");
         let bob = Principal::new("bob", "acme");
         let _worker = Worker::start(&runtime);
@@ -488,6 +492,77 @@ async fn whoever_wrote_in_the_conversation_may_not_decide_about_its_requests() {
     .await;
 }
 
+/// Without roles, a conversation is its author's: another user of the tenant neither reads nor writes in it.
+#[tokio::test]
+async fn a_conversation_is_its_authors_unless_it_is_shared() {
+    each(async |place| {
+        let scripts = ["A", "B", "C", "D"].map(Script::text);
+        let (runtime, clerk, _, _) = office(place, scripts).await;
+        let _worker = Worker::start(&runtime);
+        let carol = Principal::new("carol", "acme");
+        let says = async |scope: Scope, by: Option<&Principal>, id: &str| {
+            let start = clerk.chat(id).scope(scope).send("Hello.");
+            let start = match by {
+                Some(by) => start.by(by),
+                None => start,
+            };
+            start.start().await
+        };
+        let first = says("acme".into(), Some(&ada()), "hers").await.unwrap();
+        done(&first).await;
+        let of_grace = Scope::from("acme").user("grace");
+        done(&says(of_grace, None, "for grace").await.unwrap()).await;
+        done(&says("acme".into(), None, "of a program").await.unwrap()).await;
+
+        let refused = says("acme".into(), Some(&carol), "hers").await.unwrap_err();
+        assert_eq!(refused.kind(), RuntimeErrorKind::Forbidden);
+        assert!(
+            refused.to_string().contains("is not for `carol`"),
+            "{refused}"
+        );
+        let client = place.client().await;
+        let refused = client
+            .say(first.id(), "Stop.")
+            .by(&carol)
+            .await
+            .unwrap_err();
+        assert_eq!(refused.kind(), RuntimeErrorKind::Forbidden);
+
+        let hers = client.conversation("acme", "hers");
+        let run = hers.first_run().await.unwrap().unwrap();
+        let admitted = async |client: &Client, id: &str, by: &Principal| {
+            client.conversation("acme", id).admits(by).await.unwrap()
+        };
+        for (id, by, is_admitted) in [
+            ("hers", ada(), true),
+            ("hers", Principal::operator(), true),
+            ("hers", carol.clone(), false),
+            ("hers", carol.clone().role("supervisor"), false),
+            ("hers", Principal::new("ada", "other"), false),
+            ("for grace", grace(), true),
+            ("for grace", carol.clone(), false),
+            ("of a program", carol.clone(), true),
+            ("not begun", carol.clone(), true),
+        ] {
+            assert_eq!(admitted(&client, id, &by).await, is_admitted, "{id} {by:?}");
+        }
+        assert!(!client.may_see_contents_of(&run, &carol).await.unwrap());
+        assert!(client.may_see_contents_of(&run, &ada()).await.unwrap());
+
+        // Sharing is said: for everybody who may see contents, or for those with the role.
+        let shared = client.clone().roles(Roles::new().share_conversations());
+        assert!(admitted(&shared, "hers", &carol).await);
+        let roles = Roles::new().for_action(Action::ReadArguments, "supervisor");
+        let with_role = client.clone().roles(roles);
+        assert!(!admitted(&with_role, "hers", &carol).await);
+        assert!(admitted(&with_role, "hers", &carol.role("supervisor")).await);
+        assert!(admitted(&with_role, "hers", &ada()).await);
+        // The role for arguments is needed for arguments, also by the author.
+        assert!(!with_role.may_see_contents_of(&run, &ada()).await.unwrap());
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn whoever_began_a_conversation_is_known_also_after_it_was_erased() {
     each(async |place| {
@@ -503,7 +578,6 @@ async fn whoever_began_a_conversation_is_known_also_after_it_was_erased() {
             done(&run).await;
         };
         says("42", &ada()).await;
-        says("42", &bob).await;
         says("of the operator", &operator).await;
         let client = place.client().await;
         let began = async |id: &str, by: &Principal| {

@@ -45,6 +45,67 @@ fn book(n: u32) -> Script {
     Script::call("book", json!({ "n": n }).to_string())
 }
 
+/// Another approver, who reads the exact request in another process, is told of the denial. What people said is not in
+/// the columns.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_denied_call_that_comes_again_says_so() {
+    on_each_store("denied", async |runtime, store| {
+        let ran = Ran::default();
+        let scripts = [book(1), book(1), book(1), Script::text("Not booked.")];
+        let runtime = runtime.policy(agents::policy::confirm_writes());
+        let (runtime, clerk) = clerk(runtime, &ran, scripts);
+        let _worker = Worker::start(&runtime);
+        let run = clerk.run("Book.").scope("acme").by(&ada());
+        let run = run.start().await.unwrap();
+        let bob = Principal::new("bob", "acme");
+        let first = asked(&run, 1).await.remove(0);
+        let deny = Approval::deny("no refund, fraud");
+        runtime
+            .approvals()
+            .decide(&first.id, deny, &bob)
+            .await
+            .unwrap();
+        let second = asked(&run, 1).await.remove(0);
+        assert_ne!(first.id, second.id);
+        let detail = runtime
+            .approvals()
+            .detail(&second.id, &grace())
+            .await
+            .unwrap();
+        let reasons = &detail.request.reasons;
+        let [ApprovalReason::Policy, ApprovalReason::DeniedBefore(denial)] = &reasons[..] else {
+            panic!("{reasons:?}");
+        };
+        assert_eq!(
+            (denial.by.as_deref(), &*denial.reason),
+            (Some("bob"), "no refund, fraud")
+        );
+        let stored = store.approval(&second.id).await.unwrap().unwrap();
+        let row = stored.reasons.unwrap();
+        assert!(row.contains("denied_before"), "{row}");
+        assert!(!row.contains("fraud") && !row.contains("bob"), "{row}");
+        let deny = Approval::deny("still no");
+        runtime
+            .approvals()
+            .decide(&second.id, deny, &grace())
+            .await
+            .unwrap();
+        // The last denial counts.
+        let third = asked(&run, 1).await.remove(0);
+        let detail = runtime.approvals().detail(&third.id, &bob).await.unwrap();
+        let told = detail.request.reasons.last().unwrap().to_string();
+        assert!(told.contains("still no (by grace"), "{told}");
+        runtime
+            .approvals()
+            .decide(&third.id, Approval::deny("no"), &bob)
+            .await
+            .unwrap();
+        done(&run).await.result.unwrap();
+        assert!(ran.lock().unwrap().is_empty());
+    })
+    .await;
+}
+
 fn earlier(request: &Request) -> &agents::run::EarlierExecution {
     match &request.reasons[..] {
         [ApprovalReason::Repeated(earlier)] => earlier,

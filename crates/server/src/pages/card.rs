@@ -38,6 +38,8 @@ pub(super) fn card(
     let heading = format!("heading-{}", request.id);
     let readable = detail.as_ref().and_then(|detail| detail.as_ref().ok());
     let args = readable.map(Args::of);
+    // The exact request says more, such as why an equal call was denied.
+    let reasons = readable.map_or(&request.reasons, |detail| &detail.request.reasons);
     html! {
         article.card
             id={ "request-" (request.id) }
@@ -72,9 +74,9 @@ pub(super) fn card(
                     " · expires in " time datetime=(request.expires_at) title=(request.expires_at) { (span(request.expires_at.since(now))) }
                 }
             }
-            @if !request.reasons.is_empty() {
+            @if !reasons.is_empty() {
                 ul.reasons aria-label="Why somebody is asked" {
-                    @for reason in &request.reasons { li { (inert::text(&reason.to_string())) } }
+                    @for reason in reasons { li { (inert::text(&reason.to_string())) } }
                 }
             }
             @match detail {

@@ -126,7 +126,8 @@ async fn recorded(
     run: &str,
 ) -> Result<(Run, Option<Recorded>), Failure> {
     let run = room.client.stored(run, &visitor.principal).await?;
-    if !room.client.may_see_contents(&visitor.principal) {
+    let may_see = room.client.may_see_contents_of(&run, &visitor.principal);
+    if !may_see.await? {
         return Err(Failure::contents_are_for_others());
     }
     let recorded = room.client.recorded(&run.id).await?;

@@ -156,11 +156,9 @@ impl Open {
         }
     }
 
-    /// Checks that the visitor may read the conversation: whoever began it may, and whoever may see the contents of
-    /// runs.
-    async fn check(&self, room: &Room, visitor: &Visitor) -> Result<(), Failure> {
-        let by = &visitor.principal;
-        match room.client.may_see_contents(by) || self.conversation.was_begun_by(by).await? {
+    /// Checks that the conversation is for the visitor.
+    async fn check(&self, visitor: &Visitor) -> Result<(), Failure> {
+        match self.conversation.admits(&visitor.principal).await? {
             true => Ok(()),
             false => Err(Failure::contents_are_for_others()),
         }
@@ -197,7 +195,7 @@ pub(crate) async fn open_any(
 ) -> Result<Open, Failure> {
     let open = find(room, visitor, id, tenant).await?;
     if open.has_begun() {
-        open.check(room, visitor).await?;
+        open.check(visitor).await?;
     }
     Ok(open)
 }

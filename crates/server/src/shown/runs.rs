@@ -132,7 +132,7 @@ pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Wh
     let (executions, recorded) = client.inspect(id, &visitor.principal).await?;
     let executions = with_news(room, id, executions).await?;
     let standstill = standstill(room, visitor, &run).await?;
-    let may_see = client.may_see_contents(&visitor.principal);
+    let may_see = client.may_see_contents_of(&run, &visitor.principal).await?;
     let (recorded, unreadable) = match recorded {
         Ok(recorded) => (recorded, None),
         Err(error) => (None, Some(error.to_string())),

@@ -419,6 +419,39 @@ async fn a_conversation_is_there_for_its_tenant_and_for_whoever_may_read_it() {
     assert_eq!(whole["runs"][0]["id"], json!(other));
 }
 
+/// Without roles, everybody of the tenant sees the contents of runs, but not the conversations of others.
+#[tokio::test]
+async fn without_roles_a_conversation_is_its_authors_unless_it_is_shared() {
+    for is_shared in [false, true] {
+        let place = Place::new(&format!("own-{is_shared}")).await;
+        let roles = match is_shared {
+            true => Roles::new().share_conversations(),
+            false => Roles::new(),
+        };
+        let house = place.house(roles).await;
+        place.permits.add_permits(100);
+        let run = say(&house, "acme/ada", "c1", "writer", "?").await;
+        listen(&house, "acme/ada", "c1", None)
+            .await
+            .until("end")
+            .await;
+        let expected = match is_shared {
+            true => StatusCode::OK,
+            false => StatusCode::FORBIDDEN,
+        };
+        let read = house.get("acme/carl", "/api/conversations/c1").await;
+        assert_eq!(read.status, expected, "{}", read.body);
+        let text = format!("/api/runs/{run}");
+        let shown = house.get("acme/carl", &text).await;
+        assert_eq!(shown.body.contains("dark"), is_shared, "{}", shown.body);
+        let message = json!({"agent": "writer", "input": "?"});
+        let sent = house
+            .post_json("acme/carl", "/api/conversations/c1", &message)
+            .await;
+        assert_eq!(sent.status, expected, "{}", sent.body);
+    }
+}
+
 #[tokio::test]
 async fn whoever_began_a_conversation_reads_on_after_it_was_erased_and_nobody_passes_for_the_operator()
  {

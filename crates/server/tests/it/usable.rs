@@ -82,7 +82,7 @@ async fn a_request_is_decided_by_those_alone_who_may_and_the_others_are_told_why
 
 #[tokio::test]
 async fn whoever_wrote_in_the_conversation_gets_no_form_for_its_requests() {
-    let house = House::new(Roles::new()).await;
+    let house = House::new(Roles::new().share_conversations()).await;
     let asked = async |by: &str| {
         let run = say(&house, by, "c", "payer", r#"{"amount": 1}"#).await;
         loop {
