@@ -5,7 +5,7 @@ use crate::{
     RuntimeError,
     data::{RunData, entries, key_of},
     error::RuntimeErrorKind,
-    keys::default_keyring,
+    keys::{default_keyring, of_this_process},
 };
 use agents_core::{Json, journal::Recorded, tool::Scope};
 use agents_store::{AuditKey, NewRun, Run, RunFilter, Store};
@@ -73,6 +73,33 @@ impl Client {
         });
         tied.await?;
         Ok(&self.store)
+    }
+
+    /// Returns a secret key for a purpose of the application, such as to sign its forms. All processes that have the
+    /// keyring of the store get the same key, today and after a restart. For a store in memory, the key is one of this
+    /// process.
+    ///
+    /// ```
+    /// use agents_runtime::{Runtime, SqliteStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = Runtime::client(SqliteStore::in_memory().await?);
+    /// let forms = client.key_for("forms")?;
+    /// assert_eq!(client.key_for("forms")?, forms);
+    /// assert_ne!(client.key_for("sessions")?, forms);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no keyring, or it cannot be read or written.
+    pub fn key_for(&self, purpose: &str) -> Result<[u8; 32], RuntimeError> {
+        let key = match self.store.is_in_memory() {
+            // The keyring of a store in memory holds no secrets.
+            true => AuditKey::new(of_this_process().map_err(RuntimeError::sealed)?),
+            false => self.audit_key()?,
+        };
+        Ok(key.key_for(purpose))
     }
 
     /// Returns the key of the keyring with which the audit trail is made.

@@ -8,7 +8,7 @@ use std::{
     fmt, fs, io,
     io::Write,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -127,6 +127,15 @@ pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
     Ok(bytes)
+}
+
+/// Returns random bytes that are the same as long as the process lives.
+pub(crate) fn of_this_process() -> io::Result<[u8; 32]> {
+    static BYTES: OnceLock<[u8; 32]> = OnceLock::new();
+    match BYTES.get() {
+        Some(bytes) => Ok(*bytes),
+        None => random().map(|bytes| *BYTES.get_or_init(|| bytes)),
+    }
 }
 
 /// Keys of each tenant (organisation), by the number of their version.

@@ -23,6 +23,8 @@ pub(crate) struct Failure {
     /// Word for the kind of failure, by which programs tell failures apart.
     pub(crate) kind: &'static str,
     pub(crate) message: String,
+    /// Name of the form field that does not fit; `None` if it is not one field alone.
+    pub(crate) field: Option<String>,
 }
 
 impl Failure {
@@ -31,6 +33,15 @@ impl Failure {
             status,
             kind,
             message: message.into(),
+            field: None,
+        }
+    }
+
+    /// Sets the form field that does not fit.
+    pub(crate) fn at(self, field: impl Into<String>) -> Self {
+        Failure {
+            field: Some(field.into()),
+            ..self
         }
     }
 

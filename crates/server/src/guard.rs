@@ -60,9 +60,9 @@ pub(crate) async fn guard(State(room): State<Room>, request: Request, next: Next
 }
 
 /// Checks the secret token that each form of the visitor has. Another site does not know it.
-pub(crate) fn check_token(given: Option<&str>, visitor: &Visitor) -> Result<(), Failure> {
-    match given {
-        Some(given) if is_same(given, &visitor.token) => Ok(()),
+pub(crate) fn check_token(given: &str, visitor: Option<&Visitor>) -> Result<(), Failure> {
+    match visitor {
+        Some(visitor) if is_same(given, &visitor.token) => Ok(()),
         _ => {
             let status = StatusCode::FORBIDDEN;
             Err(Failure::new(status, "no_token", wording::NO_TOKEN))

@@ -112,8 +112,8 @@
 //!
 //! # Security
 //!
-//! - A form holds a token that only this server can make, for this principal. A request that changes something and
-//!   comes from another site is refused by its `Origin` and `Sec-Fetch-Site`, too.
+//! - A form holds a token that only servers with the keyring of the store can make, for this principal. A request that
+//!   changes something and comes from another site is refused by its `Origin` and `Sec-Fetch-Site`, too.
 //! - Pages allow no scripts but their own, and cannot be framed. Text of models and tools is escaped; control characters
 //!   and marks that reverse the direction of text are shown by their numbers.
 //! - [`serve`] listens on this machine alone, and refuses requests that name another host.
@@ -128,6 +128,7 @@ mod guard;
 mod inert;
 mod live;
 mod pages;
+mod posted;
 mod query;
 mod room;
 mod router;

@@ -8,7 +8,7 @@ use agents_store::{ApprovalFilter, ApprovalStatus};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 /// State of a control room, which all its handlers share.
@@ -23,8 +23,32 @@ pub(crate) struct Room {
     pub(crate) agents: Arc<BTreeSet<String>>,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) live: Live,
-    /// Secret of this process, with which the tokens of forms are made.
-    secret: Arc<[u8; 32]>,
+    key: FormKey,
+}
+
+/// Key with which the tokens of forms are made. All servers of a store have the same one, so a form of one of them is
+/// taken by each, also after a restart.
+#[derive(Clone)]
+struct FormKey {
+    /// Key that is made from the keyring of the store, once it was read.
+    shared: Arc<OnceLock<[u8; 32]>>,
+    /// Key of this server, for a store whose keyring cannot be read here.
+    own: [u8; 32],
+}
+
+impl FormKey {
+    fn of(&self, client: &Client) -> [u8; 32] {
+        if let Some(key) = self.shared.get() {
+            return *key;
+        }
+        match client.key_for("forms of the control room") {
+            Ok(key) => *self.shared.get_or_init(|| key),
+            Err(error) => {
+                tracing::debug!(%error, "forms of this server alone: there is no keyring");
+                self.own
+            }
+        }
+    }
 }
 
 /// Person or program that sends a request, and the place of the control room.
@@ -33,7 +57,7 @@ pub(crate) struct Visitor {
     pub(crate) principal: Principal,
     /// Path under which the control room is nested; empty at the root.
     pub(crate) base: String,
-    /// Secret token in the visitor's forms, which another site does not know.
+    /// Secret token in the visitor's forms, which another site does not know. All servers of the store have the same.
     pub(crate) token: String,
     /// Actions that the roles do not let the visitor take, each with the reason.
     refusals: BTreeMap<Action, String>,
@@ -63,7 +87,10 @@ impl Room {
             secrets,
             agents: Arc::new(agents),
             authenticator: Arc::new(authenticator),
-            secret: Arc::new(random()),
+            key: FormKey {
+                shared: Arc::default(),
+                own: random(),
+            },
         }
     }
 
@@ -72,7 +99,8 @@ impl Room {
             Some(tenant) => format!("{tenant}\n{}", principal.id()),
             None => principal.id().to_owned(),
         };
-        let token = hex(&hmac_sha256::HMAC::mac(whom.as_bytes(), *self.secret));
+        let key = self.key.of(&self.client);
+        let token = hex(&hmac_sha256::HMAC::mac(whom.as_bytes(), key));
         let allow = |action| self.client.allow(action, &principal).err();
         let refusals = Action::ALL
             .iter()

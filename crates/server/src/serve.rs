@@ -6,16 +6,25 @@ use crate::{
     router::router,
     wording,
 };
+use agents_core::run::Timestamp;
 use agents_runtime::Principal;
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderMap, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
     middleware::{self, Next},
     response::{IntoResponse, Redirect, Response},
 };
-use std::{fmt, io, net::SocketAddr, sync::Arc};
+use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
+
+/// Time in seconds for which a session lasts after its last use.
+const SESSION: u64 = 12 * 60 * 60;
+
+/// Returns when a session ends that was used last at this time.
+fn end_of_session(used: Timestamp) -> Timestamp {
+    Timestamp::from_millis(used.as_millis() + SESSION * 1_000)
+}
 
 /// Control room of this machine that listens at its address, and is not yet served. [`serve`] opens and serves a
 /// control room in one call.
@@ -91,7 +100,8 @@ impl From<io::Error> for ServeError {
 /// process ends.
 ///
 /// Whoever opens the URL is the [operator](Principal::operator) from then on: the URL holds a secret of this start of the
-/// server. For users with rights of their own, put [`router`] into an application that knows them. The
+/// server. The session ends twelve hours after its last use; a restart of the server does not end it, unless the store
+/// is one in memory. For users with rights of their own, put [`router`] into an application that knows them. The
 /// [crate's page](crate) has an example of each.
 ///
 /// # Errors
@@ -119,20 +129,23 @@ impl Server {
         if let Some(open) = addresses.iter().find(|address| !address.ip().is_loopback()) {
             return Err(ServeError::NotLoopback(*open));
         }
+        let room = room.into();
         let listener = TcpListener::bind(&*addresses).await?;
         let address = listener.local_addr()?;
         let token = hex(&random());
+        let key = room.client.key_for("sessions of the control room");
         let door = Arc::new(Door {
             // Browsers send the cookies of one port to all ports of a host.
             cookie: format!("agents_{}", address.port()),
-            session: hex(&hmac_sha256::HMAC::mac(b"session", token.as_bytes())),
+            // Without a keyring, a session ends with the process.
+            key: key.unwrap_or_else(|_| random()),
             url_token: token.clone(),
             port: address.port(),
         });
         let keeper = door.clone();
         let signed_in = move |request: &Parts| {
-            let is_in = keeper.is_in(&request.headers);
-            is_in.then(Principal::operator)
+            let until = keeper.until(&request.headers, Timestamp::now());
+            until.map(|_| Principal::operator())
         };
         let app = router(room, signed_in).layer(middleware::from_fn_with_state(door, enter));
         Ok(Server {
@@ -156,22 +169,40 @@ impl Server {
     }
 }
 
-/// Secrets by which a visitor is let in: the token of the URL, and the cookie that is made of it.
+/// Secrets by which a visitor is let in: the token of the URL, and the key of the sessions, whose cookies say until when
+/// they last.
 struct Door {
     cookie: String,
-    session: String,
+    key: [u8; 32],
     url_token: String,
     port: u16,
 }
 
 impl Door {
-    fn is_in(&self, headers: &HeaderMap) -> bool {
+    /// Returns the value of the cookie of a session that lasts until then.
+    fn session(&self, until: Timestamp) -> String {
+        let until = until.as_millis();
+        let proof = hmac_sha256::HMAC::mac(format!("{} {until}", self.cookie), self.key);
+        format!("{until}.{}", hex(&proof))
+    }
+
+    /// Returns the header that begins a session, or makes it last longer.
+    fn begun(&self, now: Timestamp) -> String {
+        let (name, session) = (&self.cookie, self.session(end_of_session(now)));
+        format!("{name}={session}; Path=/; HttpOnly; SameSite=Lax")
+    }
+
+    /// Returns the time at which the session of a visitor ends; `None` if the visitor has none.
+    fn until(&self, headers: &HeaderMap, now: Timestamp) -> Option<Timestamp> {
         let cookies = headers.get_all(header::COOKIE);
         let cookies = cookies.iter().filter_map(|cookies| cookies.to_str().ok());
         let mut pairs = cookies.flat_map(|cookies| cookies.split(';'));
-        pairs.any(|pair| match pair.trim().split_once('=') {
-            Some((name, value)) => name == self.cookie && is_same(value, &self.session),
-            None => false,
+        pairs.find_map(|pair| {
+            let (name, value) = pair.trim().split_once('=')?;
+            let until = value.split_once('.')?.0.parse().ok()?;
+            let until = Timestamp::from_millis(until);
+            let is_known = name == self.cookie && is_same(value, &self.session(until));
+            (is_known && now < until).then_some(until)
         })
     }
 
@@ -196,7 +227,8 @@ fn is_ipv4_loopback(name: &str) -> bool {
     address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Refuses requests that name another host, and signs in whoever shows the token of the URL.
+/// Refuses requests that name another host, signs in whoever shows the token of the URL, and makes sessions last that are
+/// used.
 async fn enter(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     if !door.is_named(request.headers()) {
         return (StatusCode::MISDIRECTED_REQUEST, wording::OTHER_HOST).into_response();
@@ -207,11 +239,20 @@ async fn enter(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         .find_map(|pair| pair.strip_prefix("token="));
     match token {
         Some(token) if request.uri().path() == "/" && is_same(token, &door.url_token) => {
-            let (name, session) = (&door.cookie, &door.session);
-            let cookie = format!("{name}={session}; Path=/; HttpOnly; SameSite=Lax");
-            ([(header::SET_COOKIE, cookie)], Redirect::to("/approvals")).into_response()
+            let cookie = [(header::SET_COOKIE, door.begun(Timestamp::now()))];
+            (cookie, Redirect::to("/approvals")).into_response()
         }
-        _ => next.run(request).await,
+        _ => {
+            let now = Timestamp::now();
+            let until = door.until(request.headers(), now);
+            let mut response = next.run(request).await;
+            if until.is_some_and(|until| until.since(now) < Duration::from_secs(SESSION / 2))
+                && let Ok(cookie) = HeaderValue::from_str(&door.begun(now))
+            {
+                response.headers_mut().append(header::SET_COOKIE, cookie);
+            }
+            response
+        }
     }
 }
 
@@ -219,16 +260,47 @@ async fn enter(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
 mod tests {
     use super::*;
 
-    fn is_named(port: u16, host: &str) -> bool {
-        let door = Door {
-            cookie: String::new(),
-            session: String::new(),
+    fn door(port: u16) -> Door {
+        Door {
+            cookie: format!("agents_{port}"),
+            key: [7; 32],
             url_token: String::new(),
             port,
-        };
+        }
+    }
+
+    fn is_named(port: u16, host: &str) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
-        door.is_named(&headers)
+        door(port).is_named(&headers)
+    }
+
+    #[test]
+    fn a_session_lasts_until_its_time_and_is_known_to_every_start_of_the_server() {
+        let (before, after) = (door(4170), door(4170));
+        let now = Timestamp::from_millis(1_795_000_000_000);
+        let cookie = before.begun(now);
+        let cookie = cookie.split(';').next().unwrap();
+        let until = |door: &Door, cookie: &str, at| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::COOKIE, cookie.parse().unwrap());
+            door.until(&headers, at)
+        };
+        let end = end_of_session(now);
+        assert_eq!(until(&after, cookie, now), Some(end));
+        assert_eq!(until(&after, &format!("other=1; {cookie}"), now), Some(end));
+        assert_eq!(until(&after, cookie, end), None);
+        // Nobody else can make one, nor make one last longer.
+        let (_, proof) = cookie.split_once('.').unwrap();
+        let later = format!("agents_4170={}.{proof}", end.as_millis() + 1);
+        assert_eq!(until(&after, &later, now), None);
+        assert_eq!(until(&door(4171), cookie, now), None);
+        let other = Door {
+            key: [8; 32],
+            ..door(4170)
+        };
+        assert_eq!(until(&other, cookie, now), None);
+        assert_eq!(until(&after, "agents_4170=1.x", now), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::{
     failure::Failure,
     inert,
+    posted::Posted,
     room::{Room, Visitor, hex},
     shown, wording,
 };
@@ -15,6 +16,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json, value::RawValue};
 use std::collections::BTreeMap;
 
+/// Name of the form field for all arguments, as JSON.
+pub(crate) const ARGUMENTS: &str = "arguments";
 /// Begin of the names of the form fields for single arguments: `argument.` and the argument's name.
 pub(crate) const ARGUMENT: &str = "argument.";
 /// Name of the field of an answer that is no object.
@@ -33,7 +36,6 @@ pub(crate) struct Form {
     tenant: String,
     /// Key of the form, by which a form that is sent twice makes one call.
     once: String,
-    pub(crate) token: Option<String>,
     /// Ids of the requests that the visitor has ticked.
     pub(crate) ids: Vec<String>,
 }
@@ -62,19 +64,18 @@ impl Form {
         &self.decision
     }
 
-    /// Reads the fields of a form from its body. Browsers end lines with CR and LF.
-    pub(crate) fn read(pairs: Vec<(String, String)>) -> Self {
+    /// Reads the fields of a form. Browsers end lines with CR and LF.
+    pub(crate) fn read(posted: &Posted) -> Self {
         let mut form = Form::default();
         let mut contents: Vec<String> = Vec::new();
-        for (name, value) in pairs {
+        for (name, value) in posted.pairs() {
             let value = value.replace("\r\n", "\n");
-            match &*name {
+            match name {
                 "decision" => form.decision = value,
                 "note" => form.note = value,
                 "arguments" => form.arguments = value,
                 "tenant" => form.tenant = value,
                 "once" => form.once = value,
-                "token" => form.token = Some(value),
                 "id" => form.ids.push(value),
                 name => {
                     if let Some(argument) = name.strip_prefix(ARGUMENT) {
@@ -143,40 +144,70 @@ impl Form {
         }
     }
 
+    /// Returns what the visitor has written into the field for all arguments; `None` if the field is empty, or as it was
+    /// shown for the arguments `before`.
+    fn all_arguments(&self, before: Option<&Json>) -> Option<&str> {
+        let as_shown = |text: &str| {
+            before.is_some_and(|before| {
+                text == sent(&inert::json(before)) || text == sent(before.as_str())
+            })
+        };
+        let text = self.arguments.trim();
+        (!text.is_empty() && !as_shown(text)).then_some(text)
+    }
+
     /// Returns the arguments that the visitor has edited, either in the field for all arguments or in single fields;
     /// `None` if nothing was edited.
     fn edited(&self, detail: &RequestDetail) -> Result<Option<Json>, Failure> {
         let before = &detail.request.args;
-        let shown = inert::json(before);
-        let all = match self.arguments.trim() {
-            "" => None,
-            text if text == sent(&shown) || text == sent(before.as_str()) => None,
-            text => Some(Json::parse(text).map_err(wording::unreadable_arguments)?),
-        };
+        let all = self.all_arguments(Some(before));
+        let all = all.map(parsed_arguments).transpose()?;
         let fields = match &detail.schema {
             Some(schema) => with_fields(schema, arguments(before), &self.fields)?,
             None => None,
         };
         match (all, fields) {
-            (Some(_), Some(_)) => Err(Failure::invalid(wording::EDITED_TWICE)),
+            (Some(_), Some(_)) => Err(Failure::invalid(wording::EDITED_TWICE).at(ARGUMENTS)),
             (all, fields) => Ok(all.or(fields)),
+        }
+    }
+
+    /// Returns the failure with the field that it is about: the field for all arguments if that one was edited, or else
+    /// the argument that the message names. `before` are the arguments that the form has shown.
+    pub(crate) fn placed(&self, failure: Failure, before: Option<&Json>) -> Failure {
+        let is_named = |name: &&String| failure.message.contains(&format!("`{name}`"));
+        match self.fields.keys().find(is_named) {
+            _ if failure.field.is_some() => failure,
+            Some(_) if self.all_arguments(before).is_some() => failure.at(ARGUMENTS),
+            Some(name) => {
+                let field = format!("{ARGUMENT}{name}");
+                failure.at(field)
+            }
+            None => failure,
         }
     }
 }
 
 impl Form {
-    /// Returns the arguments of a new call: those of the single fields, or the JSON of the field for all. If nothing is
-    /// filled in, there are no arguments.
+    /// Returns the arguments of a new call: those of the single fields, or the JSON of the field for all. Fields that
+    /// were shown and have to be filled in are not empty, unless there is that JSON.
     fn new_arguments(&self, schema: &Value) -> Result<Json, Failure> {
-        let all = match self.arguments.trim() {
-            "" => None,
-            text => Some(Json::parse(text).map_err(wording::unreadable_arguments)?),
-        };
+        let all = self.all_arguments(None).map(parsed_arguments).transpose()?;
         match (all, with_fields(schema, BTreeMap::new(), &self.fields)?) {
-            (Some(_), Some(_)) => Err(Failure::invalid(wording::EDITED_TWICE)),
+            (Some(_), Some(_)) => Err(Failure::invalid(wording::EDITED_TWICE).at(ARGUMENTS)),
             (Some(all), None) => Ok(all),
-            (None, Some(fields)) => Ok(fields),
-            (None, None) => Json::parse("{}").map_err(|error| Failure::invalid(error.to_string())),
+            (None, given) => {
+                let is_left_out = |field: &Field<'_>| {
+                    let text = self.fields.get(field.name);
+                    field.is_required && text.is_some_and(String::is_empty)
+                };
+                let fields = fields(schema, &BTreeMap::new());
+                if let Some(field) = fields.into_iter().find(is_left_out) {
+                    return Err(field.failure(wording::missing_field(field.name)));
+                }
+                let none = || Json::parse("{}").map_err(wording::unreadable_arguments);
+                Ok(given.map_or_else(none, Ok)?)
+            }
         }
     }
 }
@@ -200,6 +231,12 @@ impl From<String> for Failure {
     }
 }
 
+/// Reads the JSON of the form field for all arguments.
+fn parsed_arguments(text: &str) -> Result<Json, Failure> {
+    let unreadable = |error| Failure::invalid(wording::unreadable_arguments(error)).at(ARGUMENTS);
+    Json::parse(text).map_err(unreadable)
+}
+
 /// Returns a text in the form in which a browser sends it back from a field that nobody has edited, with its line
 /// breaks as one character. By that, an edit is recognised.
 fn sent(text: &str) -> String {
@@ -216,6 +253,13 @@ pub(crate) struct Field<'a> {
     pub(crate) is_required: bool,
     /// Text that the field begins with; `None` if the call has no such argument.
     pub(crate) text: Option<String>,
+}
+
+impl Field<'_> {
+    /// Returns the failure of a form in which this field does not fit.
+    fn failure(&self, message: String) -> Failure {
+        Failure::invalid(message).at(format!("{ARGUMENT}{}", self.name))
+    }
 }
 
 /// Kind of a field: it decides which element of the form the field is.
@@ -360,16 +404,16 @@ fn with_fields(
 
 /// Returns the value that the text in a field stands for; `None` for an argument that is left out.
 fn written(field: &Field<'_>, text: &str) -> Result<Option<Box<RawValue>>, Failure> {
-    let raw = |text: String| {
-        RawValue::from_string(text)
-            .map(Some)
-            .map_err(|_| Failure::invalid(wording::unreadable_field(field.name, field.kind.word())))
+    let unreadable = || field.failure(wording::unreadable_field(field.name, field.kind.word()));
+    let raw = |text: String| match RawValue::from_string(text) {
+        Ok(value) if field.kind.has(value.get()) => Ok(Some(value)),
+        _ => Err(unreadable()),
     };
     match &field.kind {
         Kind::Text => raw(Value::from(text).to_string()),
         Kind::OneOf(values) if values.contains(&text) => raw(Value::from(text).to_string()),
         _ if text.trim().is_empty() => match field.is_required {
-            true => Err(Failure::invalid(wording::missing_field(field.name))),
+            true => Err(field.failure(wording::missing_field(field.name))),
             false => Ok(None),
         },
         _ => raw(text.trim().to_owned()),
@@ -377,6 +421,24 @@ fn written(field: &Field<'_>, text: &str) -> Result<Option<Box<RawValue>>, Failu
 }
 
 impl Kind<'_> {
+    /// Returns `true` if a field of this kind may have this JSON, as far as its kind says.
+    fn has(&self, json: &str) -> bool {
+        let is_number = json.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        match self {
+            Kind::Text | Kind::Json => true,
+            Kind::Number => is_number,
+            Kind::Integer if json.contains(['.', 'e', 'E']) => {
+                json.parse().is_ok_and(|number: f64| number.fract() == 0.0)
+            }
+            Kind::Integer => is_number,
+            Kind::Bool => matches!(json, "true" | "false"),
+            Kind::OneOf(values) => {
+                let word: Result<String, _> = serde_json::from_str(json);
+                word.is_ok_and(|word| values.contains(&&*word))
+            }
+        }
+    }
+
     /// Returns the word by which errors about a field name its kind: `string`, `number`, `integer`, `boolean`, `choice`
     /// or `JSON`.
     pub(crate) fn word(&self) -> &'static str {
@@ -401,7 +463,10 @@ pub(crate) async fn steer(
 ) -> Result<(), Failure> {
     let (client, by) = (&room.client, &visitor.principal);
     match action {
-        "say" => client.say(run, text.trim()).by(by).await?,
+        "say" => {
+            let said = client.say(run, text.trim()).by(by).await;
+            said.map_err(|error| Failure::from(error).at("text"))?;
+        }
         "pause" => client.pause(run, by).await?,
         "release" if text.trim().is_empty() => client.release(run, by).await?,
         "release" => client.release_with_model(run, text.trim(), by).await?,
@@ -450,7 +515,7 @@ impl Otherwise {
     /// Reads that result from the fields of a form: an output as JSON, or the code of an error with its message.
     pub(crate) fn read(output: &str, code: &str, message: String) -> Result<Self, Failure> {
         match (output.trim(), code.trim()) {
-            ("", "") => Err(Failure::invalid(wording::NO_OTHER_RESULT)),
+            ("", "") => Err(Failure::invalid(wording::NO_OTHER_RESULT).at("output")),
             ("", word) => match Code::ALL.into_iter().find(|code| code.as_str() == word) {
                 Some(code) => Ok(Otherwise::Error(code, message)),
                 None => {
@@ -462,8 +527,8 @@ impl Otherwise {
             },
             (output, "") => Json::parse(output)
                 .map(Otherwise::Output)
-                .map_err(|error| Failure::invalid(wording::unreadable_output(error))),
-            _ => Err(Failure::invalid(wording::NO_OTHER_RESULT)),
+                .map_err(|error| Failure::invalid(wording::unreadable_output(error)).at("output")),
+            _ => Err(Failure::invalid(wording::NO_OTHER_RESULT).at("output")),
         }
     }
 }
@@ -521,7 +586,8 @@ pub(crate) async fn act(
         "" => finding,
         note => finding.note(note),
     };
-    client.doubts().settle(id, finding, by).await?;
+    let settled = client.doubts().settle(id, finding, by).await;
+    settled.map_err(|error| Failure::from(error).at("note"))?;
     Ok(None)
 }
 
@@ -536,7 +602,8 @@ pub(crate) async fn replay(
     reason: &str,
 ) -> Result<Option<String>, Failure> {
     let (client, by) = (&room.client, &visitor.principal);
-    client.letters().replay(id, reason, by).await?;
+    let replayed = client.letters().replay(id, reason, by).await;
+    replayed.map_err(|error| Failure::from(error).at("reason"))?;
     let run = client.stored(id, by).await;
     Ok(run.ok().map(|run| run.id))
 }
@@ -552,9 +619,10 @@ pub(crate) async fn triage(
     let status = shown::failures::known("status", status, &VERDICTS)?;
     let status = status.ok_or_else(|| Failure::invalid(wording::NO_TRIAGE))?;
     let failures = room.client.failures();
-    Ok(failures
-        .triage(id, status, notes, &visitor.principal)
-        .await?)
+    let triaged = failures.triage(id, status, notes, &visitor.principal);
+    triaged
+        .await
+        .map_err(|error| Failure::from(error).at("notes"))
 }
 
 /// Returns why an execution cannot be undone, as far as that is known without its tool; `None` if it may be undone.

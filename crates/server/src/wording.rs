@@ -9,7 +9,7 @@ pub(crate) const OTHER_SITE: &str =
     "the request comes from another site; open the control room itself, and try again there";
 pub(crate) const OTHER_HOST: &str =
     "this control room answers requests to this machine alone, by its own name and port";
-pub(crate) const NO_TOKEN: &str = "the form has no valid token: the server was started anew, or somebody else has signed in; load the page again";
+pub(crate) const NO_TOKEN: &str = "the form has no valid token: somebody else has signed in since it was shown; load the page again";
 pub(crate) const NO_DECISION: &str = "`decision` is none of `approve`, `deny`, `revise`, `answer`";
 pub(crate) const NO_QUESTION: &str = "the request asks no question: approve, deny or revise it";
 pub(crate) const NO_ANSWER: &str = "`decision` is `answer`, and the field `answer` is missing";
@@ -129,6 +129,7 @@ pub(crate) fn start_a_worker(agent: &str, conversation: Option<&str>) -> String 
     }
 }
 
+pub(crate) const NO_VERSION: &str = "`version` and `replaces` are numbers of versions";
 pub(crate) const NO_CHANGE: &str = "`action` is not `roll_back`";
 
 pub(crate) const NO_FINDING: &str = "`action` is none of `took_effect`, `had_no_effect`, `undo`";

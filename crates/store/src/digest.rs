@@ -44,6 +44,14 @@ impl AuditKey {
         format!("{PSEUDONYM}{}", hex(&HMAC::mac(fields.0, self.0)[..16]))
     }
 
+    /// Returns a key for another purpose, which is made from this one: whoever has this key has that one, too. The audit
+    /// key cannot be found out from it, and neither can the key for a different purpose.
+    pub fn key_for(&self, purpose: &str) -> [u8; 32] {
+        let mut fields = Fields::new("key for a purpose");
+        fields.text(purpose);
+        HMAC::mac(fields.0, self.0)
+    }
+
     /// Returns the digest of an event. `before` is the digest of the event before it in the trail, and empty for the
     /// first one.
     pub fn digest(&self, before: &[u8], event: &AuditEvent) -> Vec<u8> {

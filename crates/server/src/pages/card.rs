@@ -1,10 +1,15 @@
 //! The card of one request: what would run, why somebody is asked, and the form of the decision.
 
-use super::{ago, encoded, not_allowed, span};
+use super::{
+    encoded,
+    form::{Text, Wrong, asks_first, form},
+    not_allowed, sentence, since, span,
+};
 use crate::{
     inert,
+    posted::Slip,
     room::Visitor,
-    steering::{self, ARGUMENT, Field, Kind},
+    steering::{self, ARGUMENT, ARGUMENTS, Field, Kind},
 };
 use agents_core::{
     run::Timestamp,
@@ -19,13 +24,14 @@ use std::collections::BTreeMap;
 /// Length of arguments, in bytes, up to which they can be edited on the page.
 const EDITABLE: usize = 64 * 1024;
 
-/// Returns the card of a request for approval. A card that `is_one_of_many` has a box to tick, if the request is
-/// pending and the visitor may decide about it.
+/// Returns the card of a request for approval. `is_ticked` is there for a card that is one of many: it has a box to tick,
+/// if the request is pending and the visitor may decide about it. `slip` is what the visitor has got wrong in its form.
 pub(super) fn card(
     visitor: &Visitor,
     readable: &Readable,
     now: Timestamp,
-    is_one_of_many: bool,
+    is_ticked: Option<bool>,
+    slip: Option<&Slip>,
 ) -> Markup {
     let Readable {
         request,
@@ -52,8 +58,8 @@ pub(super) fn card(
         {
             header {
                 h3 id=(heading) {
-                    @if is_one_of_many && is_pending && refusal.is_none() {
-                        input type="checkbox" form="bulk" name="id" value=(request.id) aria-label={ "Choose " (inert::text(&request.tool_name)) };
+                    @if let Some(is_ticked) = is_ticked.filter(|_| is_pending && refusal.is_none()) {
+                        input type="checkbox" form="bulk" name="id" value=(request.id) checked[is_ticked] aria-label={ "Choose " (inert::text(&request.tool_name)) };
                         " "
                     }
                     a href={ (base) "/approvals/" (encoded(&request.id)) } { (inert::text(&request.tool_name)) }
@@ -69,9 +75,9 @@ pub(super) fn card(
                 @if let Some(user) = &request.user_id { " for " b { (inert::text(user)) } }
                 @if !request.tenant_id.is_empty() { " at " b { (inert::text(&request.tenant_id)) } }
                 " · " a href={ (base) "/runs/" (encoded(&request.run_id)) } { "run" }
-                " · asked " time datetime=(request.requested_at) title=(request.requested_at) { (ago(request.requested_at, now)) }
+                " · asked " (since(request.requested_at, now))
                 @if is_pending {
-                    " · expires in " time datetime=(request.expires_at) title=(request.expires_at) { (span(request.expires_at.since(now))) }
+                    " · expires in " time datetime=(request.expires_at) title=(request.expires_at) data-goes="left" { (span(request.expires_at.since(now))) }
                 }
             }
             @if !reasons.is_empty() {
@@ -97,8 +103,8 @@ pub(super) fn card(
                 _ if !is_pending => (decided(request)),
                 Some(why) => (not_allowed(&why.to_string())),
                 None => @match readable.and_then(|detail| detail.request.question.as_deref()) {
-                    Some(question) => (answering(visitor, request, &question.form)),
-                    None => (form(visitor, request, args.as_ref())),
+                    Some(question) => (answering(visitor, request, &question.form, slip)),
+                    None => (deciding(visitor, request, args.as_ref(), slip)),
                 },
             }
         }
@@ -199,52 +205,106 @@ fn arguments(args: &Args<'_>) -> Markup {
     }
 }
 
-fn form(visitor: &Visitor, request: &Request, args: Option<&Args<'_>>) -> Markup {
-    let id = &request.id;
-    html! {
-        form.decision method="post" action={ (visitor.base) "/approvals/" (encoded(id)) } {
-            input type="hidden" name="token" value=(visitor.token);
-            @if let Some(args) = args {
-                (editing(id, args))
-            }
-            label for={ "note-" (id) } { "Note " small { "for the agent: why not, or what to change" } }
-            input id={ "note-" (id) } type="text" name="note" autocomplete="off" maxlength="2000";
-            div.buttons {
-                button.approve name="decision" value="approve" { "Approve" }
-                button.revise name="decision" value="revise" { "Ask for a revision" }
-                button.deny name="decision" value="deny" { "Deny" }
-            }
-        }
+/// Returns `true` if the call of a request is asked about once more before it is approved: because of its risk, or because
+/// its effect leaves the organisation or cannot be undone. Of a request that the visitor does not see, all of this may be
+/// true.
+fn is_grave(request: &Request, args: Option<&Args<'_>>) -> bool {
+    let exact = args.map(|args| &args.detail.request);
+    request.risk_level == Risk::High
+        || exact.is_none_or(|exact| exact.external || exact.irreversible)
+}
+
+/// Returns what would happen if a request were approved, in a sentence.
+fn effect(request: &Request) -> String {
+    match &*request.effect_description {
+        "" => format!("{} {}", request.tool_name, request.args_summary),
+        effect => sentence(effect.trim_end_matches('.')),
     }
 }
 
+/// Returns the button that approves a request. For a grave one, it asks first.
+fn approving(request: &Request, args: Option<&Args<'_>>) -> Markup {
+    let approve = |name: &str| html! { button.approve name="decision" value="approve" { (name) } };
+    if !is_grave(request, args) {
+        return approve("Approve");
+    }
+    let what = html! {
+        p {
+            b { (inert::text(&effect(request))) }
+            @if args.is_some_and(Args::are_editable) { " " span.edited { "If you have edited the arguments, it is your arguments that count." } }
+        }
+    };
+    let name = format!("Approve {}", inert::text(&request.tool_name));
+    asks_first("Approve", "approve", &what, &approve(&name))
+}
+
+/// Returns the form in which a request is decided.
+fn deciding(
+    visitor: &Visitor,
+    request: &Request,
+    args: Option<&Args<'_>>,
+    slip: Option<&Slip>,
+) -> Markup {
+    let id = &request.id;
+    let contents = html! {
+        @if let Some(args) = args { (editing(id, args, slip)) }
+        (note(id, "for the agent: why not, or what to change", slip))
+        div.buttons {
+            (approving(request, args))
+            button.revise name="decision" value="revise" { "Ask for a revision" }
+            button.deny name="decision" value="deny" { "Deny" }
+        }
+    };
+    form(visitor, "decision", &address(visitor, id), &contents)
+}
+
+/// Returns the address of a request's page, to which its decision is sent.
+fn address(visitor: &Visitor, id: &str) -> String {
+    format!("{}/approvals/{}", visitor.base, encoded(id))
+}
+
+/// Returns the field for a note to the agent.
+pub(super) fn note(id: &str, hint: &str, slip: Option<&Slip>) -> Markup {
+    let note = Text {
+        id: &format!("note-{id}"),
+        name: "note",
+        label: "Note",
+        hint,
+        is_required: false,
+        most: Some(2_000),
+    };
+    note.line(slip)
+}
+
 /// Returns the form in which a question is answered.
-fn answering(visitor: &Visitor, request: &Request, form: &AnswerForm) -> Markup {
+fn answering(
+    visitor: &Visitor,
+    request: &Request,
+    form: &AnswerForm,
+    slip: Option<&Slip>,
+) -> Markup {
     let id = &request.id;
     let (schema, is_object) = steering::answer_schema(form);
     let default = form.default.as_ref();
     let default = default.map(|default| steering::answer_fields(default, is_object));
     let fields = steering::fields(&schema, &default.unwrap_or_default());
-    html! {
-        form.decision method="post" action={ (visitor.base) "/approvals/" (encoded(id)) } {
-            input type="hidden" name="token" value=(visitor.token);
-            @for field in &fields { (self::field(id, field)) }
-            @if form.default.is_some() {
-                p.note { "If nobody answers in time, the agent goes on with what the fields show now." }
-            }
-            label for={ "note-" (id) } { "Note " small { "for the agent: why there is no answer, or what to ask instead" } }
-            input id={ "note-" (id) } type="text" name="note" autocomplete="off" maxlength="2000";
-            div.buttons {
-                button.approve name="decision" value="answer" { "Answer" }
-                button.revise name="decision" value="revise" { "Ask for another question" }
-                button.deny name="decision" value="deny" { "Do not answer" }
-            }
+    let contents = html! {
+        @for field in &fields { (self::field(id, field, slip)) }
+        @if form.default.is_some() {
+            p.note { "If nobody answers in time, the agent goes on with what the fields show now." }
         }
-    }
+        (note(id, "for the agent: why there is no answer, or what to ask instead", slip))
+        div.buttons {
+            button.approve name="decision" value="answer" { "Answer" }
+            button.revise name="decision" value="revise" { "Ask for another question" }
+            button.deny name="decision" value="deny" { "Do not answer" }
+        }
+    };
+    super::form::form(visitor, "decision", &address(visitor, id), &contents)
 }
 
 /// Returns the fields in which the arguments are edited: one for each, and one for all.
-fn editing(id: &str, args: &Args<'_>) -> Markup {
+fn editing(id: &str, args: &Args<'_>, slip: Option<&Slip>) -> Markup {
     if !args.are_editable() {
         return html! { p.note { "The arguments are too long to be edited here." } };
     }
@@ -257,23 +317,32 @@ fn editing(id: &str, args: &Args<'_>) -> Markup {
         Some(schema) => steering::fields(schema, single),
         None => Vec::new(),
     };
+    let all = Text {
+        id: &format!("arguments-{id}"),
+        name: ARGUMENTS,
+        label: "All arguments as JSON",
+        hint: "",
+        is_required: false,
+        most: None,
+    };
     html! {
-        details.editing {
+        details.editing open[slip.is_some()] {
             summary { "Edit the arguments" }
             @for field in &fields {
-                (self::field(id, field))
+                (self::field(id, field, slip))
             }
-            label for={ "arguments-" (id) } { "All arguments as JSON" }
-            textarea id={ "arguments-" (id) } name="arguments" spellcheck="false" rows="4" { (exact) }
+            (all.lines(4, exact, slip))
         }
     }
 }
 
-/// Returns the form field of one argument, with its label.
-pub(super) fn field(id: &str, field: &Field<'_>) -> Markup {
+/// Returns the form field of one argument, with its label. After a `slip` it has what was typed.
+pub(super) fn field(id: &str, field: &Field<'_>, slip: Option<&Slip>) -> Markup {
     let own = format!("{id}-{}", field.name);
     let name = format!("{ARGUMENT}{}", field.name);
-    let text = field.text.as_deref();
+    let typed = slip.and_then(|slip| slip.typed(&name));
+    let text = typed.or(field.text.as_deref());
+    let wrong = Wrong::at(slip, &own, &name);
     html! {
         label for=(own) {
             (inert::text(field.name))
@@ -284,15 +353,20 @@ pub(super) fn field(id: &str, field: &Field<'_>) -> Markup {
             Kind::OneOf(values) => (choice(&own, &name, text, values.iter().copied(), field.is_required)),
             Kind::Bool => (choice(&own, &name, text, ["true", "false"].into_iter(), field.is_required)),
             Kind::Number | Kind::Integer => {
-                input id=(own) name=(name) type="text" inputmode="decimal" value=[text] autocomplete="off";
+                input id=(own) name=(name) type="text" inputmode="decimal" value=[text] autocomplete="off"
+                    aria-invalid=[wrong.is_wrong()] aria-describedby=[wrong.id()] autofocus[wrong.is_some()];
             }
             Kind::Text if text.is_none_or(|text| !text.contains('\n') && inert::text(text) == text) => {
-                input id=(own) name=(name) type="text" value=[text] autocomplete="off";
+                input id=(own) name=(name) type="text" value=[text] autocomplete="off"
+                    aria-invalid=[wrong.is_wrong()] aria-describedby=[wrong.id()] autofocus[wrong.is_some()];
             }
             Kind::Text | Kind::Json => {
-                textarea id=(own) name=(name) rows="3" spellcheck="false" { "\n" (text.unwrap_or_default()) }
+                textarea id=(own) name=(name) rows="3" spellcheck="false"
+                    aria-invalid=[wrong.is_wrong()] aria-describedby=[wrong.id()] autofocus[wrong.is_some()]
+                    { "\n" (text.unwrap_or_default()) }
             }
         }
+        (wrong.told())
     }
 }
 
@@ -305,7 +379,7 @@ fn choice<'a>(
 ) -> Markup {
     html! {
         select id=(id) name=(name) {
-            @if chosen.is_none() || !is_required { option value="" { "–" } }
+            @if chosen.is_none_or(str::is_empty) || !is_required { option value="" { "–" } }
             @for value in values {
                 option value=(value) selected[chosen == Some(value)] { (inert::text(value)) }
             }

@@ -4,13 +4,14 @@
 use super::{
     card::card,
     encoded,
+    form::{Text, answer, form},
     frame::{Live, Tab, page},
     once,
 };
 use crate::{
     failure::Failure,
-    guard::check_token,
     inert,
+    posted::{Posted, Slip},
     query::Query,
     room::{Room, Visitor, hex, random},
     shown::{
@@ -24,8 +25,8 @@ use agents_core::run::Timestamp;
 use agents_store::{ApprovalFilter, ApprovalStatus, RunStatus};
 use axum::{
     Extension,
-    extract::{Form as Body, Path, State},
-    response::{IntoResponse, Redirect, Response},
+    extract::{Path, State},
+    response::{Html, IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -43,20 +44,6 @@ pub(crate) struct Choice {
     conversation: String,
     #[serde(default)]
     tenant: String,
-}
-
-/// Fields of the form.
-#[derive(Deserialize)]
-pub(crate) struct Said {
-    token: Option<String>,
-    conversation: String,
-    #[serde(default)]
-    tenant: String,
-    text: String,
-    #[serde(default)]
-    once: String,
-    /// Is set, to any text, by a browser without JavaScript: the response then comes after the answer.
-    wait: Option<String>,
 }
 
 pub(crate) async fn list(
@@ -80,11 +67,25 @@ pub(crate) async fn show(
     Path(agent): Path<String>,
     Query(choice): Query<Choice>,
 ) -> Response {
-    let title = format!("Chat with {}", inert::text(&agent));
-    match talk(&room, &visitor, &agent, choice).await {
-        Ok(body) => page(&visitor, &title, Tab::Chat, Live::All, &body).into_response(),
-        Err(failure) => failure.page(&visitor),
-    }
+    answer(
+        &visitor,
+        None,
+        whole_page(&room, &visitor, &agent, choice, None).await,
+    )
+}
+
+/// Returns the page of a chat. `slip` is what the visitor has got wrong in the form of the message.
+async fn whole_page(
+    room: &Room,
+    visitor: &Visitor,
+    agent: &str,
+    choice: Choice,
+    slip: Option<&Slip>,
+) -> Result<Html<String>, Failure> {
+    let title = format!("Chat with {}", inert::text(agent));
+    let body = talk(room, visitor, agent, choice, slip).await?;
+    let live = Live::All.or_failed(slip);
+    Ok(page(visitor, &title, Tab::Chat, live, &body))
 }
 
 async fn talk(
@@ -92,6 +93,7 @@ async fn talk(
     visitor: &Visitor,
     agent: &str,
     choice: Choice,
+    slip: Option<&Slip>,
 ) -> Result<Markup, Failure> {
     shown::check_agent(room, agent)?;
     let Choice {
@@ -119,7 +121,7 @@ async fn talk(
     };
     Ok(html! {
         div #list data-list="" { (said) }
-        (form(visitor, agent, &conversation, &tenant))
+        (saying(visitor, agent, &conversation, &tenant, slip))
     })
 }
 
@@ -166,7 +168,7 @@ async fn whole_talk(
                 }
                 " " a href={ (visitor.base) "/runs/" (encoded(&run.id)) } { "Its run" }
             }
-            @for one in &cards { (card(visitor, one, now, false)) }
+            @for one in &cards { (card(visitor, one, now, None, None)) }
         }
         @if let Some(run) = failed {
             p.failure {
@@ -185,19 +187,34 @@ fn line(role: &str, text: &str) -> Markup {
     html! { li class=(role) { b { (who) } " " bdi { (inert::text(text)) } } }
 }
 
-fn form(visitor: &Visitor, agent: &str, conversation: &str, tenant: &str) -> Markup {
+/// Returns the form in which the visitor writes a message.
+fn saying(
+    visitor: &Visitor,
+    agent: &str,
+    conversation: &str,
+    tenant: &str,
+    slip: Option<&Slip>,
+) -> Markup {
     let here = format!("{}/chat/{}", visitor.base, encoded(agent));
+    let text = Text {
+        id: "say",
+        name: "text",
+        label: "Message",
+        hint: "",
+        is_required: true,
+        most: None,
+    };
+    let contents = html! {
+        input type="hidden" name="conversation" value=(conversation);
+        input type="hidden" name="tenant" value=(tenant);
+        input type="hidden" name="once" value=(once());
+        // A browser without JavaScript gets the response after the answer.
+        noscript { input type="hidden" name="wait" value="yes"; }
+        (text.lines(3, "", slip))
+        div.buttons { button.approve { "Send" } }
+    };
     html! {
-        form.say.editing method="post" action=(here) {
-            input type="hidden" name="token" value=(visitor.token);
-            input type="hidden" name="conversation" value=(conversation);
-            input type="hidden" name="tenant" value=(tenant);
-            input type="hidden" name="once" value=(once());
-            noscript { input type="hidden" name="wait" value="yes"; }
-            label for="say" { "Message" }
-            textarea #say name="text" rows="3" required {}
-            div.buttons { button.approve { "Send" } }
-        }
+        (form(visitor, "say editing", &here, &contents))
         p { a href=(here) { "Begin another conversation" } }
     }
 }
@@ -206,44 +223,48 @@ pub(crate) async fn say(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(agent): Path<String>,
-    Body(said): Body<Said>,
+    posted: Posted,
 ) -> Response {
-    let Said {
-        token,
-        conversation,
-        tenant,
-        text,
-        once,
-        wait,
-    } = said;
+    let [conversation, tenant, once] =
+        ["conversation", "tenant", "once"].map(|name| posted.text(name));
     let sent = async {
-        check_token(token.as_deref(), &visitor)?;
-        let text = text.replace("\r\n", "\n");
+        let text = posted.text("text").replace("\r\n", "\n");
         if text.trim().is_empty() {
-            return Err(Failure::invalid(wording::NO_WORDS));
+            return Err(Failure::invalid(wording::NO_WORDS).at("text"));
         }
         if conversation.is_empty() {
             return Err(Failure::invalid(wording::NO_CONVERSATION_ID));
         }
-        let key = (!once.is_empty()).then(|| once_of(&once, &[&conversation, &text]));
-        let named = Some(tenant.clone()).filter(|tenant| !tenant.is_empty());
+        let key = (!once.is_empty()).then(|| once_of(once, &[conversation, &text]));
+        let named = (!tenant.is_empty()).then(|| tenant.to_owned());
         let sent = Sent::text(&agent, &text, key);
-        let run = shown::send(&room, &visitor, &conversation, named, sent).await?;
-        if wait.is_some() {
+        let run = shown::send(&room, &visitor, conversation, named, sent).await?;
+        if posted.get("wait").is_some() {
             answered(&room, &visitor, &run.id).await?;
         }
         Ok(())
     };
-    match sent.await {
+    let failure = match sent.await {
         Ok(()) => {
-            let tenant = match &*tenant {
+            let tenant = match tenant {
                 "" => String::new(),
                 tenant => format!("&tenant={}", encoded(tenant)),
             };
-            let (base, conversation) = (&visitor.base, encoded(&conversation));
+            let (base, conversation) = (&visitor.base, encoded(conversation));
             let agent = encoded(&agent);
             let address = format!("{base}/chat/{agent}?conversation={conversation}{tenant}");
-            Redirect::to(&address).into_response()
+            return Redirect::to(&address).into_response();
+        }
+        Err(failure) => failure,
+    };
+    let choice = Choice {
+        conversation: conversation.to_owned(),
+        tenant: tenant.to_owned(),
+    };
+    match Slip::of(posted, failure) {
+        Ok(slip) => {
+            let page = whole_page(&room, &visitor, &agent, choice, Some(&slip)).await;
+            answer(&visitor, Some(&slip), page)
         }
         Err(failure) => failure.page(&visitor),
     }

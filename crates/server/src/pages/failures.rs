@@ -1,15 +1,16 @@
 //! Failures in clusters: a card for each, and the page of one with its failures and the form of its triage.
 
 use super::{
-    ago, encoded,
+    encoded,
+    form::{Text, answer, form},
     frame::{Live, Tab, page},
-    letters, moment, not_allowed, run,
+    letters, moment, not_allowed, run, since,
     tools::choice,
 };
 use crate::{
     failure::Failure,
-    guard::check_token,
     inert,
+    posted::{Posted, Slip},
     query::Query,
     room::{Room, Visitor},
     shown::{
@@ -22,20 +23,10 @@ use agents_core::run::Timestamp;
 use agents_runtime::{Action, FailureCluster, FailureClusterDetail, LinkedFailure};
 use axum::{
     Extension,
-    extract::{Form as Body, Path, State},
-    response::{IntoResponse, Redirect, Response},
+    extract::{Path, State},
+    response::{Html, IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-pub(crate) struct Triage {
-    #[serde(default)]
-    status: String,
-    #[serde(default)]
-    notes: String,
-    token: Option<String>,
-}
 
 fn address(visitor: &Visitor, id: &str) -> String {
     format!("{}/failures/{}", visitor.base, encoded(id))
@@ -85,7 +76,7 @@ fn card(visitor: &Visitor, cluster: &FailureCluster, now: Timestamp) -> Markup {
             p.facts {
                 (number(cluster.count, "failure", "failures")) " in " (number(cluster.runs, "run or letter", "runs or letters"))
                 " of " b { bdi { (inert::text(&cluster.agent_name)) } }
-                " · last " time datetime=(cluster.last_at) title=(cluster.last_at) { (ago(cluster.last_at, now)) }
+                " · last " (since(cluster.last_at, now))
             }
             @if let Some(by) = &cluster.triaged_by {
                 p.facts { (word(&cluster.status)) ", says " bdi { (inert::text(by)) } "; " (number(cluster.since, "failure", "failures")) " since" }
@@ -116,17 +107,29 @@ pub(crate) async fn show(
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
 ) -> Response {
-    match room.client.failures().get(&id, &visitor.principal).await {
-        Ok(detail) => {
-            let may_see = room.client.may_see_contents(&visitor.principal);
-            let body = whole(&visitor, &detail, may_see);
-            page(&visitor, "Failures", Tab::Failures, Live::None, &body).into_response()
-        }
-        Err(error) => Failure::from(error).page(&visitor),
-    }
+    answer(&visitor, None, cluster(&room, &visitor, &id, None).await)
 }
 
-fn whole(visitor: &Visitor, detail: &FailureClusterDetail, may_see: bool) -> Markup {
+/// Returns the page of a cluster. `slip` is what the visitor has got wrong in the form of its triage.
+async fn cluster(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    slip: Option<&Slip>,
+) -> Result<Html<String>, Failure> {
+    let detail = room.client.failures().get(id, &visitor.principal).await?;
+    let may_see = room.client.may_see_contents(&visitor.principal);
+    let body = whole(visitor, &detail, may_see, slip);
+    let live = Live::None.or_failed(slip);
+    Ok(page(visitor, "Failures", Tab::Failures, live, &body))
+}
+
+fn whole(
+    visitor: &Visitor,
+    detail: &FailureClusterDetail,
+    may_see: bool,
+    slip: Option<&Slip>,
+) -> Markup {
     let cluster = &detail.cluster;
     html! {
         p { a href={ (visitor.base) "/failures" } { "All failures" } }
@@ -146,7 +149,7 @@ fn whole(visitor: &Visitor, detail: &FailureClusterDetail, may_see: bool) -> Mar
             }
             @if let Some(notes) = &detail.notes { dt { "Notes" } dd { bdi { (inert::text(notes)) } } }
         }
-        (triaging(visitor, cluster))
+        (triaging(visitor, cluster, slip))
         h2 { "Failures, the newest first" }
         table.tries tabindex="0" aria-label="Failures" {
             thead { tr { th scope="col" { "Time" } th scope="col" { "Where" } th scope="col" { "Error" } } }
@@ -178,36 +181,46 @@ fn place(visitor: &Visitor, failure: &LinkedFailure, may_see: bool) -> Markup {
 }
 
 /// Returns the form that sets the status of a cluster of failures, or why the visitor may not set it.
-fn triaging(visitor: &Visitor, cluster: &FailureCluster) -> Markup {
+fn triaging(visitor: &Visitor, cluster: &FailureCluster, slip: Option<&Slip>) -> Markup {
     if let Some(why) = visitor.refusal(Action::Triage) {
         return not_allowed(why);
     }
-    html! {
-        form.decision.try method="post" action=(address(visitor, &cluster.cluster_id)) {
-            input type="hidden" name="token" value=(visitor.token);
-            label for="notes" { "Notes " small { "for whoever looks at it next" } }
-            input #notes type="text" name="notes" autocomplete="off" maxlength="2000";
-            div.buttons {
-                button name="status" value="dismissed" { "Dismiss" }
-                button name="status" value="escalate" { "Escalate" }
-                button name="status" value="wait" { "Wait" }
-            }
+    let notes = Text {
+        id: "notes",
+        name: "notes",
+        label: "Notes",
+        hint: "for whoever looks at it next",
+        is_required: false,
+        most: Some(2_000),
+    };
+    let contents = html! {
+        (notes.line(slip))
+        div.buttons {
+            button name="status" value="dismissed" { "Dismiss" }
+            button name="status" value="escalate" { "Escalate" }
+            button name="status" value="wait" { "Wait" }
         }
-    }
+    };
+    let action = address(visitor, &cluster.cluster_id);
+    form(visitor, "decision try", &action, &contents)
 }
 
 pub(crate) async fn triage(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
-    Body(given): Body<Triage>,
+    posted: Posted,
 ) -> Response {
-    let triaged = async {
-        check_token(given.token.as_deref(), &visitor)?;
-        steering::triage(&room, &visitor, &id, &given.status, &given.notes).await
+    let (status, notes) = (posted.text("status"), posted.text("notes"));
+    let failure = match steering::triage(&room, &visitor, &id, status, notes).await {
+        Ok(()) => return Redirect::to(&address(&visitor, &id)).into_response(),
+        Err(failure) => failure,
     };
-    match triaged.await {
-        Ok(()) => Redirect::to(&address(&visitor, &id)).into_response(),
+    match Slip::of(posted, failure) {
+        Ok(slip) => {
+            let page = cluster(&room, &visitor, &id, Some(&slip)).await;
+            answer(&visitor, Some(&slip), page)
+        }
         Err(failure) => failure.page(&visitor),
     }
 }

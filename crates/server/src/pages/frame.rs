@@ -3,8 +3,10 @@
 use crate::{
     failure::Failure,
     inert,
+    posted::Slip,
     room::{MOST_COUNTED, Visitor},
 };
+use agents_core::run::Timestamp;
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -33,6 +35,18 @@ pub(super) enum Live<'a> {
     Run(&'a str),
     /// Changes without events in the trail: the page is loaded again after this number of seconds.
     Every(u32),
+    /// None: the page answers a request that was not carried out, because of this slip, if it can be mended on the page.
+    Failed(Option<&'a Slip>),
+}
+
+impl<'a> Live<'a> {
+    /// Returns how the page is updated. A page that shows a slip is not.
+    pub(super) fn or_failed(self, slip: Option<&'a Slip>) -> Self {
+        match slip {
+            Some(_) => Live::Failed(slip),
+            None => self,
+        }
+    }
 }
 
 /// Returns a whole page: its head and navigation, around this body.
@@ -58,7 +72,7 @@ pub(super) fn page(
     ];
     let own_run = match live {
         Live::Run(run) => Some(run),
-        Live::None | Live::All | Live::Every(_) => None,
+        Live::None | Live::All | Live::Every(_) | Live::Failed(_) => None,
     };
     let hears = matches!(live, Live::All | Live::Run(_));
     let every = match live {
@@ -82,9 +96,11 @@ pub(super) fn page(
                 }
                 span.who { "Signed in as " b { (inert::text(visitor.principal.id())) } }
             }
-            main #main data-live=[hears.then(|| format!("{base}/api/live"))] data-at=[visitor.at.filter(|_| hears)] data-run=[own_run] data-every=[every] tabindex="-1" {
+            main #main data-live={ (base) "/api/live" } data-now=(Timestamp::now().as_millis()) data-hears[hears] data-at=[visitor.at.filter(|_| hears)] data-run=[own_run] data-every=[every] data-failed[matches!(live, Live::Failed(_))] tabindex="-1" {
+                div #connection role="alert" hidden {}
                 h1 { (title) }
                 p #status role="status" aria-live="polite" {}
+                @if let Live::Failed(Some(slip)) = live { p.failure role="alert" { (inert::text(&slip.failure.message)) "." } }
                 (body)
             }
         },
@@ -116,7 +132,13 @@ fn failure(visitor: &Visitor, failure: &Failure) -> Html<String> {
         p.failure { (inert::text(&failure.message)) "." }
         p { a href={ (visitor.base) "/approvals" } { "Back to the requests" } }
     };
-    page(visitor, title_of(failure), Tab::None, Live::None, &body)
+    page(
+        visitor,
+        title_of(failure),
+        Tab::None,
+        Live::Failed(None),
+        &body,
+    )
 }
 
 /// Returns the page of a failure of a request whose sender is not signed in or not known yet, without the navigation.
@@ -126,6 +148,7 @@ pub(crate) fn bare(failure: &Failure) -> Html<String> {
         main #main {
             h1 { (title) }
             p.failure { (inert::text(&failure.message)) "." }
+            p { a href="" { "Load the page again" } }
         }
     };
     Html(whole(title, "", &body).into_string())

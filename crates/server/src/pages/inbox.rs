@@ -3,11 +3,12 @@
 use super::{
     card::card,
     encoded,
+    form::{answer, asks_first, form_of_id},
     frame::{Live, Tab, page},
 };
 use crate::{
     failure::Failure,
-    guard::check_token,
+    posted::{Posted, Slip},
     query::Query,
     room::{Room, Visitor},
     steering::{self, Form},
@@ -17,9 +18,9 @@ use agents_core::run::Timestamp;
 use agents_store::{ApprovalFilter, ApprovalStatus};
 use axum::{
     Extension,
-    extract::{Form as Body, Path, State},
+    extract::{Path, State},
     http::{HeaderMap, header},
-    response::{IntoResponse, Redirect, Response},
+    response::{Html, IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -27,7 +28,7 @@ use serde::Deserialize;
 /// Number of requests, each on a card, that a page of the inbox shows.
 const CARDS: u32 = 50;
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(crate) struct Choice {
     status: Option<String>,
     after: Option<String>,
@@ -42,13 +43,27 @@ pub(crate) async fn list(
     Extension(visitor): Extension<Visitor>,
     Query(choice): Query<Choice>,
 ) -> Response {
-    match cards(&room, &visitor, &choice).await {
-        Ok(body) => page(&visitor, "Approvals", Tab::Approvals, Live::All, &body).into_response(),
-        Err(failure) => failure.page(&visitor),
-    }
+    answer(&visitor, None, inbox(&room, &visitor, &choice, None).await)
 }
 
-async fn cards(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup, Failure> {
+/// Returns the page of the inbox. `slip` is what the visitor has got wrong in the form for those that are ticked.
+async fn inbox(
+    room: &Room,
+    visitor: &Visitor,
+    choice: &Choice,
+    slip: Option<&Slip>,
+) -> Result<Html<String>, Failure> {
+    let body = cards(room, visitor, choice, slip).await?;
+    let live = Live::All.or_failed(slip);
+    Ok(page(visitor, "Approvals", Tab::Approvals, live, &body))
+}
+
+async fn cards(
+    room: &Room,
+    visitor: &Visitor,
+    choice: &Choice,
+    slip: Option<&Slip>,
+) -> Result<Markup, Failure> {
     let status = steering::state(choice.status.as_deref())?.unwrap_or(ApprovalStatus::Pending);
     let filter = ApprovalFilter {
         status: Some(status),
@@ -67,7 +82,7 @@ async fn cards(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup
             p.done { (told(count, how)) }
         }
         (states(base, status))
-        @if is_pending && decidable > 1 { (bulk(visitor)) }
+        @if is_pending && (decidable > 1 || slip.is_some()) { (bulk(visitor, choice, slip)) }
         div #list.cards data-list="" {
             @if shown.is_empty() {
                 p.empty { (match is_pending {
@@ -78,14 +93,17 @@ async fn cards(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup
             @for run in shown.chunk_by(|a, b| a.request.run_id == b.request.run_id) {
                 @let id = &run[0].request.run_id;
                 section.run data-run=(id) aria-label={ "Requests of run " (id) } {
-                    @for one in run { (card(visitor, one, now, decidable > 1)) }
+                    @for one in run {
+                        @let is_ticked = slip.is_some_and(|slip| slip.has("id", &one.request.id));
+                        (card(visitor, one, now, (decidable > 1).then_some(is_ticked), None))
+                    }
                 }
             }
         }
         @if let Some(last) = next {
             p { a rel="next" href={ (base) "/approvals?status=" (status) "&after=" (encoded(&last.request.id)) } { "Later requests" } }
         }
-        p.keys { kbd { "j" } " " kbd { "k" } " next, previous · " kbd { "a" } " approve · " kbd { "d" } " deny · " kbd { "r" } " note · " kbd { "e" } " edit" }
+        p.keys { kbd { "Ctrl" } " " kbd { "Enter" } " decide what you are writing about · " kbd { "j" } " " kbd { "k" } " next, previous · " kbd { "a" } " approve · " kbd { "d" } " deny · " kbd { "r" } " note · " kbd { "e" } " edit" }
     })
 }
 
@@ -122,17 +140,19 @@ fn states(base: &str, chosen: ApprovalStatus) -> Markup {
 }
 
 /// Returns the form that decides about all requests that are ticked in the inbox.
-fn bulk(visitor: &Visitor) -> Markup {
-    html! {
-        form #bulk.bulk method="post" action={ (visitor.base) "/approvals" } {
-            input type="hidden" name="token" value=(visitor.token);
-            span { "Those that are ticked:" }
-            label.unseen for="bulk-note" { "Note" }
-            input #bulk-note type="text" name="note" placeholder="Note" autocomplete="off" maxlength="2000";
-            button.approve name="decision" value="approve" { "Approve" }
-            button.deny name="decision" value="deny" { "Deny" }
-        }
-    }
+fn bulk(visitor: &Visitor, choice: &Choice, slip: Option<&Slip>) -> Markup {
+    let what = html! { p { b { "All that are ticked are approved, as they are asked for." } " " span #ticked {} } };
+    let approve = html! { button.approve name="decision" value="approve" { "Approve them" } };
+    let contents = html! {
+        @if let Some(after) = &choice.after { input type="hidden" name="after" value=(after); }
+        span { "Those that are ticked:" }
+        label.unseen for="bulk-note" { "Note" }
+        input #bulk-note type="text" name="note" value=[slip.and_then(|slip| slip.typed("note"))] placeholder="Note" autocomplete="off" maxlength="2000";
+        (asks_first("Approve", "approve", &what, &approve))
+        button.deny name="decision" value="deny" { "Deny" }
+    };
+    let action = format!("{}/approvals", visitor.base);
+    form_of_id(visitor, Some("bulk"), "bulk", &action, &contents)
 }
 
 pub(crate) async fn one(
@@ -140,15 +160,22 @@ pub(crate) async fn one(
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
 ) -> Response {
+    answer(&visitor, None, request(&room, &visitor, &id, None).await)
+}
+
+/// Returns the page of a request.
+async fn request(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    slip: Option<&Slip>,
+) -> Result<Html<String>, Failure> {
     let approvals = room.client.approvals();
-    match approvals.get_readable(&id, &visitor.principal).await {
-        Ok(found) => {
-            let card = card(&visitor, &found, Timestamp::now(), false);
-            let body = html! { div #list data-list="" { (card) } };
-            page(&visitor, "Request", Tab::Approvals, Live::All, &body).into_response()
-        }
-        Err(error) => Failure::from(error).page(&visitor),
-    }
+    let found = approvals.get_readable(id, &visitor.principal).await?;
+    let card = card(visitor, &found, Timestamp::now(), None, slip);
+    let body = html! { div #list data-list="" { (card) } };
+    let live = Live::All.or_failed(slip);
+    Ok(page(visitor, "Request", Tab::Approvals, live, &body))
 }
 
 pub(crate) async fn decide(
@@ -156,22 +183,32 @@ pub(crate) async fn decide(
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Body(pairs): Body<Vec<(String, String)>>,
+    posted: Posted,
 ) -> Response {
-    let form = Form::read(pairs);
+    let form = Form::read(&posted);
     let decided = async {
-        check_token(form.token.as_deref(), &visitor)?;
         let approvals = room.client.approvals();
         let found = approvals.get_readable(&id, &visitor.principal).await?;
-        let approval = form.approval(found.detail.transpose()?.as_ref())?;
-        approvals.decide(&id, approval, &visitor.principal).await?;
-        Ok::<_, Failure>(())
+        let detail = found.detail.transpose()?;
+        let approval = form.approval(detail.as_ref())?;
+        let decided = approvals.decide(&id, approval, &visitor.principal).await;
+        let before = detail.as_ref().map(|detail| &detail.request.args);
+        decided.map_err(|error| form.placed(error.into(), before))
     };
-    match decided.await {
-        Ok(()) => match chat_of(&headers, &visitor) {
-            Some(chat) => Redirect::to(&chat).into_response(),
-            None => back(&visitor, 1, form.decision()),
-        },
+    let failure = match decided.await {
+        Ok(_) => {
+            return match chat_of(&headers, &visitor) {
+                Some(chat) => Redirect::to(&chat).into_response(),
+                None => back(&visitor, 1, form.decision()),
+            };
+        }
+        Err(failure) => failure,
+    };
+    match Slip::of(posted, failure) {
+        Ok(slip) => {
+            let page = request(&room, &visitor, &id, Some(&slip)).await;
+            answer(&visitor, Some(&slip), page)
+        }
         Err(failure) => failure.page(&visitor),
     }
 }
@@ -188,11 +225,10 @@ fn chat_of(headers: &HeaderMap, visitor: &Visitor) -> Option<String> {
 pub(crate) async fn decide_all(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    Body(pairs): Body<Vec<(String, String)>>,
+    posted: Posted,
 ) -> Response {
-    let form = Form::read(pairs);
+    let form = Form::read(&posted);
     let decided = async {
-        check_token(form.token.as_deref(), &visitor)?;
         if form.ids.is_empty() {
             return Err(Failure::invalid(wording::NOTHING_CHOSEN));
         }
@@ -216,8 +252,19 @@ pub(crate) async fn decide_all(
             }),
         }
     };
-    match decided.await {
-        Ok(count) => back(&visitor, count, form.decision()),
+    let failure = match decided.await {
+        Ok(count) => return back(&visitor, count, form.decision()),
+        Err(failure) => failure,
+    };
+    match Slip::of(posted, failure) {
+        Ok(slip) => {
+            let choice = Choice {
+                after: slip.typed("after").map(str::to_owned),
+                ..Choice::default()
+            };
+            let page = inbox(&room, &visitor, &choice, Some(&slip)).await;
+            answer(&visitor, Some(&slip), page)
+        }
         Err(failure) => failure.page(&visitor),
     }
 }

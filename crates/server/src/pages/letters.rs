@@ -1,14 +1,15 @@
 //! Dead letters: a list of them, and the page of one with its failures and the form of its replay.
 
 use super::{
-    ago, encoded,
+    encoded,
+    form::{Text, answer, form},
     frame::{Live, Tab, page},
-    moment, not_allowed, run,
+    moment, not_allowed, run, since,
 };
 use crate::{
     failure::Failure,
-    guard::check_token,
     inert,
+    posted::{Posted, Slip},
     query::Query,
     room::{Room, Visitor},
     shown::letters::{DeadLetters, MOST, Search, letters},
@@ -18,8 +19,8 @@ use agents_core::run::Timestamp;
 use agents_runtime::{Action, DeadLetter, DeadLetterDetail, DeadLetterKind};
 use axum::{
     Extension,
-    extract::{Form as Body, Path, State},
-    response::{IntoResponse, Redirect, Response},
+    extract::{Path, State},
+    response::{Html, IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -33,13 +34,6 @@ pub(crate) struct Done {
     replayed: Option<String>,
 }
 
-#[derive(Deserialize)]
-pub(crate) struct Replay {
-    #[serde(default)]
-    reason: String,
-    token: Option<String>,
-}
-
 /// Returns the address of a dead letter's page. Ids of letters have slashes, so they are encoded.
 pub(super) fn address(visitor: &Visitor, id: &str) -> String {
     format!("{}/letters/{}", visitor.base, encoded(id))
@@ -51,19 +45,41 @@ pub(crate) async fn list(
     Query(search): Query<Search>,
     Query(done): Query<Done>,
 ) -> Response {
-    match letters(&room, &visitor, &search, ROWS).await {
+    let shown = |live: Live<'_>, body: &Markup| {
+        Ok(page(&visitor, "Dead letters", Tab::Letters, live, body))
+    };
+    let failure = match letters(&room, &visitor, &search, ROWS).await {
         Ok(found) => {
             let body = body(&visitor, &search, &found, done.replayed.is_some());
-            page(
-                &visitor,
-                "Dead letters",
-                Tab::Letters,
-                Live::Every(10),
-                &body,
-            )
-            .into_response()
+            return answer(&visitor, None, shown(Live::Every(10), &body));
+        }
+        Err(failure) => failure,
+    };
+    match Slip::of(Posted::default(), failure) {
+        Ok(slip) => {
+            let body = filter(&visitor, &search, Some(&slip));
+            let page = shown(Live::Failed(Some(&slip)), &body);
+            answer(&visitor, Some(&slip), page)
         }
         Err(failure) => failure.page(&visitor),
+    }
+}
+
+/// Returns the form that searches for letters. After a `slip` the field that does not fit is marked.
+fn filter(visitor: &Visitor, search: &Search, slip: Option<&Slip>) -> Markup {
+    let is_wrong = |name| slip.and_then(|slip| slip.at(name)).map(|_| "true");
+    let minutes = |label: &str, name, text: &str| {
+        html! {
+            label { (label) input.short type="text" inputmode="numeric" name=(name) value=(text) autocomplete="off" aria-invalid=[is_wrong(name)] autofocus[is_wrong(name).is_some()]; }
+        }
+    };
+    html! {
+        form.filter method="get" action={ (visitor.base) "/letters" } {
+            label { "Handler " input type="text" name="handler_name" value=(search.handler_name) autocomplete="off"; }
+            (minutes("Died at least this many minutes ago ", "min_minutes", &search.min_minutes))
+            (minutes("at most ", "max_minutes", &search.max_minutes))
+            button { "Show" }
+        }
     }
 }
 
@@ -71,12 +87,7 @@ fn body(visitor: &Visitor, search: &Search, found: &DeadLetters, is_replayed: bo
     let (now, base) = (Timestamp::now(), &visitor.base);
     html! {
         @if is_replayed { p.done { (wording::REPLAYED) } }
-        form.filter method="get" action={ (base) "/letters" } {
-            label { "Handler " input type="text" name="handler_name" value=(search.handler_name) autocomplete="off"; }
-            label { "Died at least this many minutes ago " input.short type="text" inputmode="numeric" name="min_minutes" value=(search.min_minutes) autocomplete="off"; }
-            label { "at most " input.short type="text" inputmode="numeric" name="max_minutes" value=(search.max_minutes) autocomplete="off"; }
-            button { "Show" }
-        }
+        (filter(visitor, search, None))
         div #list data-list="" {
             @if found.letters.is_empty() {
                 p.empty { (match search.is_empty() {
@@ -93,7 +104,7 @@ fn body(visitor: &Visitor, search: &Search, found: &DeadLetters, is_replayed: bo
                                 td { bdi { (inert::text(&letter.handler_name)) } }
                                 td { span.badge.final { (letter.failure.replace('_', " ")) } }
                                 td { (letter.attempts) }
-                                td { time datetime=(letter.died_at) title=(letter.died_at) { (ago(letter.died_at, now)) } }
+                                td { (since(letter.died_at, now)) }
                                 td { bdi { (inert::text(&letter.tenant_id)) } }
                             }
                         }
@@ -132,16 +143,23 @@ pub(crate) async fn show(
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
 ) -> Response {
-    match room.client.letters().get(&id, &visitor.principal).await {
-        Ok(detail) => {
-            let body = whole(&visitor, &detail);
-            page(&visitor, "Dead letter", Tab::Letters, Live::None, &body).into_response()
-        }
-        Err(error) => Failure::from(error).page(&visitor),
-    }
+    answer(&visitor, None, letter(&room, &visitor, &id, None).await)
 }
 
-fn whole(visitor: &Visitor, detail: &DeadLetterDetail) -> Markup {
+/// Returns the page of a dead letter. `slip` is what the visitor has got wrong in the form of its replay.
+async fn letter(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    slip: Option<&Slip>,
+) -> Result<Html<String>, Failure> {
+    let detail = room.client.letters().get(id, &visitor.principal).await?;
+    let body = whole(visitor, &detail, slip);
+    let live = Live::None.or_failed(slip);
+    Ok(page(visitor, "Dead letter", Tab::Letters, live, &body))
+}
+
+fn whole(visitor: &Visitor, detail: &DeadLetterDetail, slip: Option<&Slip>) -> Markup {
     let letter = &detail.letter;
     let is_run = letter.kind == DeadLetterKind::Run;
     html! {
@@ -162,7 +180,7 @@ fn whole(visitor: &Visitor, detail: &DeadLetterDetail) -> Markup {
             dt { "Id" } dd { code { (inert::text(&letter.event_id)) } }
             @if is_run { dt { "Run" } dd { a href=(run::address(visitor, &letter.event_id)) { "To the run" } } }
         }
-        (replaying(visitor, letter))
+        (replaying(visitor, letter, slip))
         h2 { "Failures" }
         @if detail.failure_history.is_empty() { p.note { "They cannot be read any more." } }
         @else {
@@ -190,7 +208,7 @@ fn whole(visitor: &Visitor, detail: &DeadLetterDetail) -> Markup {
 }
 
 /// Returns the form that replays a dead letter, or why the visitor may not replay it.
-fn replaying(visitor: &Visitor, letter: &DeadLetter) -> Markup {
+fn replaying(visitor: &Visitor, letter: &DeadLetter, slip: Option<&Slip>) -> Markup {
     let (action, effect) = match letter.kind {
         DeadLetterKind::Run => (Action::Release, "The run goes on where it was held."),
         _ => (
@@ -201,30 +219,42 @@ fn replaying(visitor: &Visitor, letter: &DeadLetter) -> Markup {
     if let Some(why) = visitor.refusal(action) {
         return not_allowed(why);
     }
-    html! {
-        form.decision.try method="post" action=(address(visitor, &letter.event_id)) {
-            input type="hidden" name="token" value=(visitor.token);
-            label for="reason" { "Reason " small { "for the audit trail: why it may succeed now" } }
-            input #reason type="text" name="reason" required autocomplete="off" maxlength="2000";
-            p.note { (effect) }
-            div.buttons { button.approve { "Replay" } }
-        }
-    }
+    let reason = Text {
+        id: "reason",
+        name: "reason",
+        label: "Reason",
+        hint: "for the audit trail: why it may succeed now",
+        is_required: true,
+        most: Some(2_000),
+    };
+    let contents = html! {
+        (reason.line(slip))
+        p.note { (effect) }
+        div.buttons { button.approve { "Replay" } }
+    };
+    let action = address(visitor, &letter.event_id);
+    form(visitor, "decision try", &action, &contents)
 }
 
 pub(crate) async fn replay(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
-    Body(given): Body<Replay>,
+    posted: Posted,
 ) -> Response {
-    let replayed = async {
-        check_token(given.token.as_deref(), &visitor)?;
-        steering::replay(&room, &visitor, &id, &given.reason).await
+    let failure = match steering::replay(&room, &visitor, &id, posted.text("reason")).await {
+        Ok(Some(run)) => return Redirect::to(&run::address(&visitor, &run)).into_response(),
+        Ok(None) => {
+            let list = format!("{}/letters?replayed=yes", visitor.base);
+            return Redirect::to(&list).into_response();
+        }
+        Err(failure) => failure,
     };
-    match replayed.await {
-        Ok(Some(run)) => Redirect::to(&run::address(&visitor, &run)).into_response(),
-        Ok(None) => Redirect::to(&format!("{}/letters?replayed=yes", visitor.base)).into_response(),
+    match Slip::of(posted, failure) {
+        Ok(slip) => {
+            let page = letter(&room, &visitor, &id, Some(&slip)).await;
+            answer(&visitor, Some(&slip), page)
+        }
         Err(failure) => failure.page(&visitor),
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod chat;
 pub(crate) mod costs;
 mod escalations;
 pub(crate) mod failures;
+mod form;
 mod frame;
 pub(crate) mod inbox;
 pub(crate) mod letters;
@@ -25,7 +26,7 @@ use crate::{
     inert,
     room::{Visitor, hex, random},
 };
-use agents_core::run::{Cost, Timestamp};
+use agents_core::run::{Cost, Timestamp, ToolEnvelope};
 use axum::{
     Extension,
     http::header,
@@ -80,6 +81,18 @@ fn ago(at: Timestamp, now: Timestamp) -> String {
         time if time < Duration::from_secs(1) => "just now".to_owned(),
         time => format!("{} ago", span(time)),
     }
+}
+
+/// Returns for how long a call was worked on, without the time in which it waited for people.
+fn worked(receipt: &ToolEnvelope) -> Duration {
+    let waits = receipt.attempts.iter().filter_map(|one| one.approval_s);
+    let waited = Duration::try_from_secs_f64(waits.sum()).unwrap_or_default();
+    receipt.duration().saturating_sub(waited)
+}
+
+/// Returns the element that says how long ago a time is. A script lets it go on.
+fn since(at: Timestamp, now: Timestamp) -> Markup {
+    html! { time datetime=(at) title=(at) data-goes="ago" { (ago(at, now)) } }
 }
 
 /// Returns a time as people read it, in UTC and to the second.

@@ -2,33 +2,27 @@
 
 use super::{
     encoded,
+    form::form,
     frame::{Live, Tab, page},
     moment, money, not_allowed, span,
 };
 use crate::{
     failure::Failure,
-    guard::check_token,
     inert,
+    posted::Posted,
     room::{Room, Visitor},
     shown::models::{self as shown, Budget, Circuit, Profile, Purpose, Version, Versions},
+    wording,
 };
 use agents_control::{ModelProfile, RateLimit, Tier};
 use agents_core::run::Timestamp;
 use axum::{
     Extension,
-    extract::{Form as Body, Path, State},
+    extract::{Path, State},
     response::{IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
-use serde::Deserialize;
 use std::time::Duration;
-
-#[derive(Deserialize)]
-pub(crate) struct Change {
-    version: u64,
-    replaces: Option<u64>,
-    token: Option<String>,
-}
 
 /// Returns the page that stands in the place of models or costs in a control room without a control plane. It says how
 /// to add one.
@@ -256,12 +250,12 @@ fn version(visitor: &Visitor, purpose: &str, one: &Version) -> Markup {
                 @if is_active {}
                 @else if let Some(why) = &one.refusal { (not_allowed(why)) }
                 @else {
-                    form method="post" action={ (visitor.base) "/models/" (encoded(purpose)) } {
-                        input type="hidden" name="token" value=(visitor.token);
+                    @let contents = html! {
                         input type="hidden" name="version" value=(one.version);
                         @if let Some(active) = one.active { input type="hidden" name="replaces" value=(active); }
                         button { "Activate version " (one.version) }
-                    }
+                    };
+                    (form(visitor, "", &format!("{}/models/{}", visitor.base, encoded(purpose)), &contents))
                 }
             }
         }
@@ -290,12 +284,16 @@ pub(crate) async fn change(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(purpose): Path<String>,
-    Body(given): Body<Change>,
+    posted: Posted,
 ) -> Response {
+    let number = |text: &str| {
+        text.parse()
+            .map_err(|_| Failure::invalid(wording::NO_VERSION))
+    };
     let changed = async {
-        check_token(given.token.as_deref(), &visitor)?;
-        shown::roll_back(&room, &visitor, &purpose, given.version, given.replaces).await?;
-        Ok::<_, Failure>(())
+        let version = number(posted.text("version"))?;
+        let replaces = posted.get("replaces").map(number).transpose()?;
+        shown::roll_back(&room, &visitor, &purpose, version, replaces).await
     };
     match changed.await {
         Ok(()) => {

@@ -3,14 +3,15 @@
 use super::{
     card, encoded,
     escalations::chart,
+    form::{Text, answer, asks_first, form},
     frame::{Live, Tab, page},
     moment, money, not_allowed, runs, sentence,
     steps::steps,
 };
 use crate::{
     failure::Failure,
-    guard::check_token,
     inert,
+    posted::{Posted, Slip},
     room::{Room, Visitor},
     shown::{
         self,
@@ -22,28 +23,10 @@ use agents_core::{Effects, Json, run::Timestamp};
 use agents_runtime::{Action, AuditKind, Doubt, ExecutionState};
 use axum::{
     Extension,
-    extract::{Form as Body, Path, State},
-    response::{IntoResponse, Redirect, Response},
+    extract::{Path, State},
+    response::{Html, IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-pub(crate) struct Steer {
-    action: String,
-    /// Instruction to the agent, for the action `say`.
-    #[serde(default)]
-    text: String,
-    token: Option<String>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Act {
-    action: String,
-    #[serde(default)]
-    note: String,
-    token: Option<String>,
-}
 
 /// Returns the address of a run's page.
 pub(super) fn address(visitor: &Visitor, run: &str) -> String {
@@ -55,25 +38,41 @@ pub(crate) async fn show(
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
 ) -> Response {
-    let shown = async {
-        let run = whole(&room, &visitor, &id).await?;
-        let doubts = shown::runs::doubts(&room, &visitor, &id).await?;
-        let is_open = run.run.status != "done";
-        let written = match &run.contents {
-            // A run whose text is gone is shown without it.
-            Some(_) if is_open => Some(written_so_far(&room, &id).await.unwrap_or_default()),
-            _ => None,
-        };
-        Ok::<_, Failure>(body(&visitor, &run, &doubts, written.as_deref()))
-    };
-    match shown.await {
-        Ok(body) => page(&visitor, "Run", Tab::Runs, Live::Run(&id), &body).into_response(),
-        Err(failure) => failure.page(&visitor),
-    }
+    answer(&visitor, None, run(&room, &visitor, &id, None).await)
 }
 
-fn body(visitor: &Visitor, whole: &Whole, in_doubt: &[Doubtful], written: Option<&str>) -> Markup {
+/// Returns the page of a run. `slip` is what the visitor has got wrong in one of its forms.
+async fn run(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    slip: Option<&Slip>,
+) -> Result<Html<String>, Failure> {
+    let run = whole(room, visitor, id).await?;
+    let doubts = shown::runs::doubts(room, visitor, id).await?;
+    let is_open = run.run.status != "done";
+    let written = match &run.contents {
+        // A run whose text is gone is shown without it.
+        Some(_) if is_open => Some(written_so_far(room, id).await.unwrap_or_default()),
+        _ => None,
+    };
+    let body = body(visitor, &run, &doubts, written.as_deref(), slip);
+    let live = Live::Run(id).or_failed(slip);
+    Ok(page(visitor, "Run", Tab::Runs, live, &body))
+}
+
+fn body(
+    visitor: &Visitor,
+    whole: &Whole,
+    in_doubt: &[Doubtful],
+    written: Option<&str>,
+    slip: Option<&Slip>,
+) -> Markup {
     let run = &whole.run;
+    let asks = whole
+        .standstill
+        .as_ref()
+        .is_some_and(|one| one.requests > 0);
     html! {
         div #list data-list="" {
             dl.facts {
@@ -87,16 +86,19 @@ fn body(visitor: &Visitor, whole: &Whole, in_doubt: &[Doubtful], written: Option
                 @if let Some(key) = &run.key { dt { "Key" } dd { (inert::text(key)) } }
                 @if !run.tenant_id.is_empty() { dt { "Tenant" } dd { (inert::text(&run.tenant_id)) } }
                 @if let Some(by) = &run.started_by { dt { "Started by" } dd { (inert::text(by)) } }
-                @if let Some(at) = run.wake_at { dt { "Goes on at" } dd { (moment(at)) } }
+                @if let Some(at) = run.wake_at {
+                    dt { @if asks { "Waits at most until" } @else { "Goes on at" } }
+                    dd { (moment(at)) }
+                }
                 dt { "Stored" } dd { (moment(run.created_at)) }
                 dt { "Id" } dd { code { (run.id) } }
                 @for (name, value) in &run.labels { dt { (inert::text(name)) } dd { (inert::text(value)) } }
             }
             @if let Some(standstill) = &whole.standstill { (stands(visitor, standstill)) }
-            (buttons(visitor, whole))
-            (doubts(visitor, in_doubt))
+            (buttons(visitor, whole, slip))
+            (doubts(visitor, in_doubt, slip))
             @match &whole.contents {
-                Some(contents) => (answer(visitor, whole, contents, written)),
+                Some(contents) => (told_answer(visitor, whole, contents, written)),
                 None => p.empty { "The steps hold exact arguments, which are for others." },
             }
             (executions(visitor, whole))
@@ -129,37 +131,51 @@ fn stands(visitor: &Visitor, standstill: &Standstill) -> Markup {
     }
 }
 
-fn buttons(visitor: &Visitor, whole: &Whole) -> Markup {
-    let cancel = (Action::Cancel, "Cancel");
-    let actions = match whole.run.status {
+fn buttons(visitor: &Visitor, whole: &Whole, slip: Option<&Slip>) -> Markup {
+    let (goes_on, name) = match whole.run.status {
         "done" => return html! {},
-        "held" => [(Action::Release, "Let it go on"), cancel],
-        _ => [(Action::Pause, "Pause"), cancel],
+        "held" => (Action::Release, "Let it go on"),
+        _ => (Action::Pause, "Pause"),
     };
+    let button = |action: Action, name: &str| html! { button name="action" value=(action) disabled[visitor.refusal(action).is_some()] { (name) } };
+    let what = html! { p { b { "The run ends for good." } " What it has done stays done." } };
+    let cancel = button(Action::Cancel, "Cancel the run");
+    let contents = html! {
+        (button(goes_on, name))
+        @if visitor.refusal(Action::Cancel).is_some() { (button(Action::Cancel, "Cancel")) }
+        @else { (asks_first("Cancel", "", &what, &cancel)) }
+    };
+    let address = address(visitor, &whole.run.id);
     html! {
-        form.steer method="post" action=(address(visitor, &whole.run.id)) {
-            input type="hidden" name="token" value=(visitor.token);
-            @for (action, name) in actions {
-                button name="action" value=(action) disabled[visitor.refusal(action).is_some()] { (name) }
-            }
-        }
-        @if visitor.refusal(Action::Say).is_none() {
-            form.say method="post" action=(address(visitor, &whole.run.id)) {
-                input type="hidden" name="token" value=(visitor.token);
-                input type="hidden" name="action" value=(Action::Say);
-                label for="say" { "Tell the agent " small { "before its next request to the model; whoever does so may not decide about its requests" } }
-                input #say type="text" name="text" required autocomplete="off" maxlength="8000";
-                button { "Tell it" }
-            }
-        }
-        @for (action, _) in actions {
+        (form(visitor, "steer", &address, &contents))
+        @if visitor.refusal(Action::Say).is_none() { (saying(visitor, &address, slip)) }
+        @for action in [goes_on, Action::Cancel] {
             @if let Some(why) = visitor.refusal(action) { (not_allowed(why)) }
         }
     }
 }
 
+/// Returns the form by which the visitor gives the agent an instruction.
+fn saying(visitor: &Visitor, address: &str, slip: Option<&Slip>) -> Markup {
+    let slip = slip.filter(|slip| slip.has("action", Action::Say.as_str()));
+    let text = Text {
+        id: "say",
+        name: "text",
+        label: "Tell the agent",
+        hint: "before its next request to the model; whoever does so may not decide about its requests",
+        is_required: true,
+        most: Some(8_000),
+    };
+    let contents = html! {
+        input type="hidden" name="action" value=(Action::Say);
+        (text.line(slip))
+        button { "Tell it" }
+    };
+    form(visitor, "say", address, &contents)
+}
+
 /// Returns a card for each execution in doubt, with the form that settles the doubt.
-fn doubts(visitor: &Visitor, in_doubt: &[Doubtful]) -> Markup {
+fn doubts(visitor: &Visitor, in_doubt: &[Doubtful], slip: Option<&Slip>) -> Markup {
     if in_doubt.is_empty() {
         return html! {};
     }
@@ -177,7 +193,7 @@ fn doubts(visitor: &Visitor, in_doubt: &[Doubtful]) -> Markup {
                     @if let Some(summary) = &one.args_summary { p.summary { bdi { (inert::text(summary)) } } }
                     @match refusal {
                         Some(why) => (not_allowed(why)),
-                        None => (finding(visitor, one)),
+                        None => (finding(visitor, one, slip)),
                     }
                 }
             }
@@ -186,22 +202,31 @@ fn doubts(visitor: &Visitor, in_doubt: &[Doubtful]) -> Markup {
 }
 
 /// Returns the form by which the visitor says whether an execution in doubt took effect.
-fn finding(visitor: &Visitor, doubt: &Doubt) -> Markup {
+fn finding(visitor: &Visitor, doubt: &Doubt, slip: Option<&Slip>) -> Markup {
     let id = &doubt.execution_id;
-    html! {
-        form.decision method="post" action={ (address(visitor, &doubt.run_id)) "/executions/" (encoded(id)) } {
-            input type="hidden" name="token" value=(visitor.token);
-            label for={ "note-" (id) } { "Note " small { "for the agent and the trail: how you know" } }
-            input id={ "note-" (id) } type="text" name="note" autocomplete="off" maxlength="2000";
-            div.buttons {
-                button name="action" value="took_effect" { "It took effect" }
-                button name="action" value="had_no_effect" { "It had no effect" }
-            }
+    let slip = slip.filter(|slip| slip.has("execution", id));
+    let contents = html! {
+        input type="hidden" name="execution" value=(id);
+        (card::note(id, "for the agent and the trail: how you know", slip))
+        div.buttons {
+            button name="action" value="took_effect" { "It took effect" }
+            button name="action" value="had_no_effect" { "It had no effect" }
         }
-    }
+    };
+    let action = format!(
+        "{}/executions/{}",
+        address(visitor, &doubt.run_id),
+        encoded(id)
+    );
+    form(visitor, "decision", &action, &contents)
 }
 
-fn answer(visitor: &Visitor, whole: &Whole, contents: &Contents, written: Option<&str>) -> Markup {
+fn told_answer(
+    visitor: &Visitor,
+    whole: &Whole,
+    contents: &Contents,
+    written: Option<&str>,
+) -> Markup {
     let told = contents.answer.as_ref().map(|answer| match answer {
         serde_json::Value::String(text) => inert::text(text),
         other => Json::of(other).map_or_else(|_| String::new(), |json| inert::json(&json)),
@@ -283,15 +308,30 @@ pub(crate) async fn steer(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
-    Body(given): Body<Steer>,
+    posted: Posted,
 ) -> Response {
-    let steered = async {
-        check_token(given.token.as_deref(), &visitor)?;
-        steering::steer(&room, &visitor, &id, &given.action, &given.text).await
-    };
-    match steered.await {
+    let (action, text) = (posted.text("action"), posted.text("text"));
+    match steering::steer(&room, &visitor, &id, action, text).await {
         Ok(()) => Redirect::to(&address(&visitor, &id)).into_response(),
-        Err(failure) => failure.page(&visitor),
+        Err(failure) => mended(&room, &visitor, &id, posted, failure).await,
+    }
+}
+
+/// Returns the response to a form of a run's page that was not carried out.
+async fn mended(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    posted: Posted,
+    failure: Failure,
+) -> Response {
+    match Slip::of(posted, failure) {
+        Ok(slip) => answer(
+            visitor,
+            Some(&slip),
+            run(room, visitor, id, Some(&slip)).await,
+        ),
+        Err(failure) => failure.page(visitor),
     }
 }
 
@@ -329,11 +369,10 @@ fn confirmation(visitor: &Visitor, executed: &Executed) -> Markup {
             (None, Some(why)) => (not_allowed(why)),
             (None, None) => {
                 p { (wording::REVERSIBLE) "." }
-                p { "The undo is a run of its own, in your name. It asks for approval if the calls of the tool do, and then you may not be the one who decides." }
-                form.steer method="post" action={ (back) "/executions/" (encoded(&one.execution_id)) } {
-                    input type="hidden" name="token" value=(visitor.token);
-                    button.deny name="action" value="undo" { "Undo it" }
-                }
+                p { "The undo is a run of its own, in your name. It asks for approval if the calls of the tool do" @if !visitor.principal.is_operator() { ", and then you may not be the one who decides" } "." }
+                @let action = format!("{back}/executions/{}", encoded(&one.execution_id));
+                @let undo = html! { button.deny name="action" value="undo" { "Undo it" } };
+                (form(visitor, "steer", &action, &undo))
             }
         }
         p { a href=(back) { "Back to the run" } }
@@ -344,17 +383,16 @@ pub(crate) async fn act(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path((run, id)): Path<(String, String)>,
-    Body(given): Body<Act>,
+    posted: Posted,
 ) -> Response {
-    let acted = async {
-        check_token(given.token.as_deref(), &visitor)?;
-        steering::act(&room, &visitor, &run, &id, &given.action, &given.note).await
-    };
-    match acted.await {
+    let (action, note) = (posted.text("action"), posted.text("note"));
+    match steering::act(&room, &visitor, &run, &id, action, note).await {
         // The run of an undo shows what becomes of it.
         Ok(undo) => {
             Redirect::to(&address(&visitor, undo.as_deref().unwrap_or(&run))).into_response()
         }
-        Err(failure) => failure.page(&visitor),
+        // The undo was asked about on a page of its own, which has nothing to mend.
+        Err(failure) if action == "undo" => failure.page(&visitor),
+        Err(failure) => mended(&room, &visitor, &run, posted, failure).await,
     }
 }

@@ -1,8 +1,9 @@
 //! Runs, in a list.
 
 use super::{
-    ago, encoded,
+    encoded,
     frame::{Live, Tab, page},
+    since,
 };
 use crate::{
     failure::Failure,
@@ -85,7 +86,7 @@ async fn rows(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup,
                             tr data-run-id=(run.id) {
                                 td { (inert::text(&run.agent)) }
                                 td { (state(run)) }
-                                td { time datetime=(run.created_at) title=(run.created_at) { (ago(run.created_at, now)) } }
+                                td { (since(run.created_at, now)) }
                                 td { (inert::text(&run.tenant_id)) @if let Some(by) = &run.started_by { " " (inert::text(by)) } }
                                 td { a href={ (base) "/runs/" (encoded(&run.id)) } { (inert::text(run.key.as_deref().unwrap_or(&run.id))) } }
                             }

@@ -1,6 +1,6 @@
 //! The steps of a run, a line for each event that tells something.
 
-use super::{encoded, span};
+use super::{encoded, worked};
 use crate::inert;
 use agents_core::run::{Event, EventKind, Timestamp};
 use maud::{Markup, html};
@@ -27,7 +27,7 @@ pub(super) fn steps(run: &str, events: &[Event]) -> Markup {
                 // A run that goes on in another process begins its agents and its open requests again.
                 @if let Some(step) = step(&event.kind, !told.insert(again(event))) {
                     li.{ "depth-" (event.depth.min(6)) }.(step.class) {
-                        span.at { (after(event.at.since(begin))) }
+                        time.at datetime=(event.at) title=(event.at) { (after(event.at.since(begin))) }
                         span.agent { (inert::text(&event.agent)) }
                         span.mark aria-hidden="true" { (step.mark) }
                         span.text { bdi { (inert::text(&step.text)) } }
@@ -44,10 +44,14 @@ pub(super) fn steps(run: &str, events: &[Event]) -> Markup {
     }
 }
 
+/// Returns a length of time to the hundredth of a second.
 fn after(time: Duration) -> String {
-    match time < Duration::from_secs(60) {
-        true => format!("{:.2} s", time.as_secs_f64()),
-        false => span(time),
+    let (minutes, rest) = (time.as_secs() / 60, time.as_millis() % 60_000 / 10);
+    let seconds = format!("{:02}.{:02}", rest / 100, rest % 100);
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => format!("{}.{:02} s", rest / 100, rest % 100),
+        (0, minutes) => format!("{minutes}:{seconds}"),
+        (hours, minutes) => format!("{hours}:{minutes:02}:{seconds}"),
     }
 }
 
@@ -170,7 +174,7 @@ fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
         }
         EventKind::KnowledgeUsed { knowledge } => ("·", "", format!("reads {knowledge}"), None),
         EventKind::CallEnded(receipt) => {
-            let took = after(receipt.duration());
+            let took = after(worked(receipt));
             match (&receipt.output, &receipt.error) {
                 (Some(output), None) => {
                     let output = output.as_str();
@@ -277,4 +281,22 @@ fn short(text: &str) -> String {
 
 fn long(text: &str) -> Option<String> {
     (text.chars().nth(SHORT).is_some()).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_the_same_minute_have_different_times() {
+        for (millis, told) in [
+            (0, "0.00 s"),
+            (59_999, "59.99 s"),
+            (60_000, "1:00.00"),
+            (187_210, "3:07.21"),
+            (3_600_050, "1:00:00.05"),
+        ] {
+            assert_eq!(after(Duration::from_millis(millis)), told);
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! Teams: organisation charts, with grants and budgets, and where escalations went.
 
 use super::{
-    ago, encoded, escalations,
+    encoded, escalations,
     frame::{Live, Tab, page},
-    moment, run,
+    moment, run, since,
 };
 use crate::{
     inert,
@@ -82,7 +82,7 @@ fn chart(visitor: &Visitor, agent: &Agent) -> Markup {
 fn form(visitor: &Visitor, form: &Form) -> Markup {
     html! {
         p.facts {
-            "seen " time datetime=(form.seen_at) title=(form.seen_at) { (ago(form.seen_at, Timestamp::now())) }
+            "seen " (since(form.seen_at, Timestamp::now()))
             ", like this since " (moment(form.first_seen_at))
         }
         @match &form.chart {

@@ -2,21 +2,22 @@
 
 use super::{
     card,
+    form::{Text, answer, form},
     frame::{Live, Tab, page},
     moment, not_allowed, once, run, span,
     tools::{address, badges, secrets, warning},
 };
 use crate::{
     failure::Failure,
-    guard::check_token,
     inert,
+    posted::{Posted, Slip},
     query::Query,
     room::{Room, Visitor},
     shown::{
         calls::{Pin, Pinned, pinned},
         tools::{Tool, tool, word},
     },
-    steering::{self, Form},
+    steering::{self, ARGUMENTS, Form},
 };
 use agents_core::{
     Json,
@@ -26,8 +27,8 @@ use agents_core::{
 use agents_runtime::Action;
 use axum::{
     Extension,
-    extract::{Form as Body, Path, State},
-    response::{IntoResponse, Redirect, Response},
+    extract::{Path, State},
+    response::{Html, IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -45,7 +46,7 @@ pub(crate) struct Look {
 /// Handle that the visitor tries on a tool's page, with the run and what was found there.
 struct Looked {
     pin: Pin,
-    handle: PinnedHandle,
+    handle: Result<PinnedHandle, Failure>,
     run: Option<String>,
     found: Option<Result<Pinned, Failure>>,
 }
@@ -56,52 +57,63 @@ pub(crate) async fn show(
     Path((agent, name, version)): Path<(String, String, String)>,
     Query(look): Query<Look>,
 ) -> Response {
-    let shown = async {
-        let Look { run, mut pin } = look;
-        let tool = tool(&room, &visitor, (&agent, &name, &version)).await?;
-        pin.tool.clone_from(&name);
-        let handle = pin.handle()?;
-        let run = run
-            .map(|run| run.trim().to_owned())
-            .filter(|run| !run.is_empty());
-        let found = match &run {
-            Some(run) => Some(pinned(&room, &visitor, run, &pin).await),
-            None => None,
-        };
-        let looked = Looked {
-            pin,
-            handle,
-            run,
-            found,
-        };
-        Ok::<_, Failure>(body(&visitor, &tool, &looked))
+    let page = whole(&room, &visitor, (&agent, &name, &version), look, None).await;
+    answer(&visitor, None, page)
+}
+
+/// Returns the page of a tool. `slip` is what the visitor has got wrong in the form that calls it.
+async fn whole(
+    room: &Room,
+    visitor: &Visitor,
+    callee: steering::Callee<'_>,
+    look: Look,
+    slip: Option<&Slip>,
+) -> Result<Html<String>, Failure> {
+    let Look { run, mut pin } = look;
+    let tool = tool(room, visitor, callee).await?;
+    let (_, name, _) = callee;
+    name.clone_into(&mut pin.tool);
+    let handle = pin.handle();
+    let run = run
+        .map(|run| run.trim().to_owned())
+        .filter(|run| !run.is_empty());
+    let found = match &run {
+        Some(run) if handle.is_ok() => Some(pinned(room, visitor, run, &pin).await),
+        _ => None,
     };
-    match shown.await {
-        Ok(body) => {
-            page(&visitor, &inert::text(&name), Tab::Tools, Live::None, &body).into_response()
-        }
-        Err(failure) => failure.page(&visitor),
-    }
+    let looked = Looked {
+        pin,
+        handle,
+        run,
+        found,
+    };
+    let body = body(visitor, &tool, &looked, slip);
+    let live = Live::None.or_failed(slip);
+    Ok(page(visitor, &inert::text(name), Tab::Tools, live, &body))
 }
 
 pub(crate) async fn call(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path((agent, name, version)): Path<(String, String, String)>,
-    Body(fields): Body<Vec<(String, String)>>,
+    posted: Posted,
 ) -> Response {
-    let called = async {
-        let form = Form::read(fields);
-        check_token(form.token.as_deref(), &visitor)?;
-        steering::call(&room, &visitor, (&agent, &name, &version), &form).await
+    let callee = (&*agent, &*name, &*version);
+    let form = Form::read(&posted);
+    let failure = match steering::call(&room, &visitor, callee, &form).await {
+        Ok(run) => return Redirect::to(&run::address(&visitor, &run)).into_response(),
+        Err(failure) => form.placed(failure, None),
     };
-    match called.await {
-        Ok(run) => Redirect::to(&run::address(&visitor, &run)).into_response(),
+    match Slip::of(posted, failure) {
+        Ok(slip) => {
+            let page = whole(&room, &visitor, callee, Look::default(), Some(&slip)).await;
+            answer(&visitor, Some(&slip), page)
+        }
         Err(failure) => failure.page(&visitor),
     }
 }
 
-fn body(visitor: &Visitor, tool: &Tool, looked: &Looked) -> Markup {
+fn body(visitor: &Visitor, tool: &Tool, looked: &Looked, slip: Option<&Slip>) -> Markup {
     html! {
         p { a href={ (visitor.base) "/tools" } { "All tools" } }
         (badges(tool))
@@ -111,7 +123,7 @@ fn body(visitor: &Visitor, tool: &Tool, looked: &Looked) -> Markup {
             (facts(tool, about))
             (secrets(&tool.secrets))
             (schemas(about))
-            (trying(visitor, tool, about))
+            (trying(visitor, tool, about, slip))
         }
         (pinning(visitor, tool, looked))
     }
@@ -163,9 +175,8 @@ fn schemas(about: &ToolDescription) -> Markup {
 }
 
 /// Returns the form by which a visitor calls the tool.
-fn trying(visitor: &Visitor, tool: &Tool, about: &ToolDescription) -> Markup {
+fn trying(visitor: &Visitor, tool: &Tool, about: &ToolDescription, slip: Option<&Slip>) -> Markup {
     let is_there = matches!(tool.status, "active" | "deprecated");
-    let fields = steering::fields(&about.input_schema, &BTreeMap::new());
     html! {
         section #try aria-labelledby="try-title" {
             h2 #try-title { "Try it" }
@@ -174,21 +185,33 @@ fn trying(visitor: &Visitor, tool: &Tool, about: &ToolDescription) -> Markup {
                 (Some(_), Some(why)) => (not_allowed(why)),
                 (Some(address), None) => {
                     p.note { "The call is a run of its own, in your name: stored, limited and audited like every call. A tool that writes asks for approval; unless you are the operator, somebody else has to decide." }
-                    form.editing.try method="post" action=(address) {
-                        input type="hidden" name="token" value=(visitor.token);
-                        input type="hidden" name="once" value=(once());
-                        @for field in &fields { (card::field("try", field)) }
-                        label for="try-arguments" { "Or all arguments as JSON" }
-                        textarea #try-arguments name="arguments" spellcheck="false" rows="3" {}
-                        @if visitor.tenant().is_none() {
-                            label for="try-tenant" { "Tenant " small { "for whom the call is made" } }
-                            input #try-tenant type="text" name="tenant" autocomplete="off";
-                        }
-                        div.buttons { button.approve { "Call " (inert::text(&tool.name)) } }
-                    }
+                    (form(visitor, "editing try", &address, &calling(visitor, tool, about, slip)))
                 },
             }
         }
+    }
+}
+
+/// Returns the fields and the button of the form by which a visitor calls the tool.
+fn calling(visitor: &Visitor, tool: &Tool, about: &ToolDescription, slip: Option<&Slip>) -> Markup {
+    let fields = steering::fields(&about.input_schema, &BTreeMap::new());
+    let text = |id, name, label, hint| Text {
+        id,
+        name,
+        label,
+        hint,
+        is_required: false,
+        most: None,
+    };
+    let all = text("try-arguments", ARGUMENTS, "Or all arguments as JSON", "");
+    let hint = "for whom the call is made";
+    let tenant = text("try-tenant", "tenant", "Tenant", hint);
+    html! {
+        input type="hidden" name="once" value=(once());
+        @for field in &fields { (card::field("try", field, slip)) }
+        (all.lines(3, "", slip))
+        @if visitor.tenant().is_none() { (tenant.line(slip)) }
+        div.buttons { button.approve { "Call " (inert::text(&tool.name)) } }
     }
 }
 
@@ -205,7 +228,7 @@ fn pinning(visitor: &Visitor, tool: &Tool, looked: &Looked) -> Markup {
             h2 #pin-title { "Pin a result" }
             p.note { "A pinned handle names one call of this tool in any run. It stays valid if the tool is taken away; then it has the value that you choose here." }
             form.filter method="get" action={ (address(visitor, tool).unwrap_or_default()) "#pin" } {
-                label { "Name " input type="text" name="name" value=(handle.name) autocomplete="off"; }
+                label { "Name " input type="text" name="name" value=(handle.as_ref().map_or(&pin.name, |handle| &handle.name)) autocomplete="off"; }
                 label { "Which call "
                     select name="strategy" {
                         @for (one, told) in [(Strategy::Latest, "the last one"), (Strategy::FirstSuccess, "the first that succeeded"), (Strategy::ByCallId, "the one with this id")] {
@@ -224,8 +247,13 @@ fn pinning(visitor: &Visitor, tool: &Tool, looked: &Looked) -> Markup {
                 label { "In the run " input type="text" name="run" value=[run.as_deref()] autocomplete="off"; }
                 button { "Pin" }
             }
-            @let json = Json::of(handle).map_or_else(|_| String::new(), |json| inert::json(&json));
-            pre.handle tabindex="0" aria-label="Handle as JSON" { bdi { (json) } }
+            @match handle {
+                Err(failure) => p.failure role="alert" { (inert::text(&failure.message)) "." },
+                Ok(handle) => {
+                    @let json = Json::of(handle).map_or_else(|_| String::new(), |json| inert::json(&json));
+                    pre.handle tabindex="0" aria-label="Handle as JSON" { bdi { (json) } }
+                },
+            }
             @match found {
                 None => {},
                 Some(Err(failure)) => p.failure { (inert::text(&failure.message)) "." },

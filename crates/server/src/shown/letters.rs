@@ -65,7 +65,7 @@ fn minutes(field: &str, given: &str) -> Result<Option<Duration>, Failure> {
     }
     let read: Result<u64, _> = given.parse();
     read.map(|minutes| Some(Duration::from_secs(minutes.saturating_mul(60))))
-        .map_err(|_| Failure::invalid(wording::no_minutes(field, given)))
+        .map_err(|_| Failure::invalid(wording::no_minutes(field, given)).at(field))
 }
 
 /// Place of a letter in the list, by its time and id. It stays the same when other letters go and come.

@@ -9,6 +9,7 @@ mod built;
 mod chat_frontends;
 mod conversations;
 mod deciding;
+mod forms;
 mod house;
 mod killed_chats;
 mod letters;

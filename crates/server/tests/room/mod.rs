@@ -42,8 +42,13 @@ pub(crate) fn command() -> Command {
 impl Program {
     /// Starts the example with the store and the ledger of this folder.
     pub(crate) fn start(folder: &Path) -> Program {
+        Program::start_at(folder, "0")
+    }
+
+    /// Starts the example at this port.
+    pub(crate) fn start_at(folder: &Path, port: &str) -> Program {
         let mut child = command()
-            .args(["--listen", "127.0.0.1:0", "--store"])
+            .args(["--listen", &format!("127.0.0.1:{port}"), "--store"])
             .arg(format!("sqlite:{}", folder.join("room.db").display()))
             .arg("--ledger")
             .arg(folder.join("ledger"))

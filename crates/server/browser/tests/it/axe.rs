@@ -3,7 +3,7 @@
 //! `npm install --no-save --prefix target/axe axe-core@4` fetches axe-core. Where it is missing, one line says so.
 
 use crate::{
-    CARDS,
+    CARDS, approve,
     driver::Browser,
     room::{Program, folder, ledger, until},
 };
@@ -101,7 +101,7 @@ fn no_page_has_a_serious_finding_of_axe_core() {
         browser.open(&room.url);
         (browser.run(CARDS) == 3).then_some(())
     });
-    browser.click(".card button.approve");
+    approve(&browser, ".card");
     ledger(&folder, 1);
     let (origin, _) = room.url.split_once("/?").unwrap();
     let request = until("the request that was used", || {

@@ -1,6 +1,7 @@
 //! Each control of the inbox: by the pointer, with JavaScript and without on a small screen, and by the keyboard.
 
 use crate::{
+    ENTER, approve,
     desk::Desk,
     driver::Browser,
     reads,
@@ -12,9 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Keys, as the protocol names them.
+/// Key, as the protocol names it.
 const TAB: &str = "\u{e004}";
-const ENTER: &str = "\u{e007}";
 
 /// Returns the arguments of so many payments: of 1 euro, of 2, and so on.
 fn payments(count: u32) -> Vec<String> {
@@ -98,7 +98,7 @@ fn use_each_control(browser: &Browser, check: impl Fn(&str)) -> Desk {
 
     let (ticked, own) = next();
     browser.click(&format!("{own} input[type=checkbox]"));
-    browser.click("#bulk button.approve");
+    approve(browser, "#bulk");
     reads(browser, "One request was approved.");
     assert_eq!(desk.answer(ticked), "paid 8 to ACME");
 
@@ -197,7 +197,8 @@ fn each_control_of_the_inbox_works_by_the_keyboard_alone() {
     // In a field, letters are letters.
     browser.press("ajd");
     assert_eq!(browser.run("return document.activeElement.value"), "ajd");
-    // Enter in the note of a card decides nothing by accident: it does what the first button says.
+    // Enter in the note of a card decides nothing: a button does.
+    browser.press(ENTER);
     tab_to(&browser, "button.deny");
     browser.press(ENTER);
     reads(&browser, "One request was denied.");

@@ -19,6 +19,9 @@ const CHROMIUM: &str = "/usr/bin/chromium";
 /// Name by which the protocol refers to elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// Key, as the protocol names it.
+const CONTROL: &str = "\u{e009}";
+
 /// Number of tests that have browsers at a time: with more, pages time out on two cores.
 const TESTS: usize = 2;
 
@@ -230,17 +233,55 @@ impl Browser {
         format!("/element/{}", found[ELEMENT].as_str().unwrap())
     }
 
+    /// Does something with the first element that a selector finds. A live page may replace the element in between: then
+    /// its successor is taken.
+    fn with_element(&self, selector: &str, act: impl Fn(&str) -> Result<Value, String>) {
+        for _ in 0..20 {
+            match act(&self.element(selector)) {
+                Err(error) if error.starts_with("stale element") => {}
+                done => {
+                    done.unwrap();
+                    return;
+                }
+            }
+        }
+        panic!("{selector} is replaced again and again");
+    }
+
     /// Clicks the first element that a selector finds.
     pub(crate) fn click(&self, selector: &str) {
-        let element = self.element(selector);
-        self.ask(&format!("{element}/click"), &json!({}));
+        self.with_element(selector, |element| {
+            self.try_ask("POST", &format!("{element}/click"), &json!({}))
+        });
     }
 
     /// Types into the first field that a selector finds, in the place of what is there.
     pub(crate) fn fill(&self, selector: &str, text: &str) {
-        let element = self.element(selector);
-        self.ask(&format!("{element}/clear"), &json!({}));
-        self.ask(&format!("{element}/value"), &json!({"text": text}));
+        self.with_element(selector, |element| {
+            self.try_ask("POST", &format!("{element}/clear"), &json!({}))?;
+            let text = json!({"text": text});
+            self.try_ask("POST", &format!("{element}/value"), &text)
+        });
+    }
+
+    /// Goes back to the page before.
+    pub(crate) fn back(&self) {
+        self.ask("/back", &json!({}));
+    }
+
+    /// Ends all sessions of the page's server that the browser has.
+    pub(crate) fn forget(&self) {
+        self.try_ask("DELETE", "/cookie", &json!({})).unwrap();
+    }
+
+    /// Presses Ctrl and this key together.
+    pub(crate) fn press_with_control(&self, key: &str) {
+        let keys = ["keyDown", "keyUp"].map(|what| json!({"type": what, "value": key}));
+        let [down, up] = ["keyDown", "keyUp"].map(|what| json!({"type": what, "value": CONTROL}));
+        let [press, release] = keys;
+        let actions = json!([down, press, release, up]);
+        let keyboard = json!({"type": "key", "id": "keyboard", "actions": actions});
+        self.ask("/actions", &json!({"actions": [keyboard]}));
     }
 
     /// Returns the number of elements that a selector finds.

@@ -13,8 +13,11 @@ mod chats;
 mod controls;
 mod desk;
 mod driver;
+mod every_control;
 mod hostile;
 mod letters;
+mod lost;
+mod once_more;
 #[path = "../../../tests/room/mod.rs"]
 mod room;
 mod selector;
@@ -24,6 +27,15 @@ use room::{Program, folder, ledger, until};
 use std::fs;
 
 const CARDS: &str = "return document.querySelectorAll('.card:not([data-gone])').length";
+
+/// Key, as the protocol names it.
+const ENTER: &str = "\u{e007}";
+
+/// Approves a request whose card asks once more.
+fn approve(browser: &Browser, card: &str) {
+    browser.click(&format!("{card} summary.approve"));
+    browser.click(&format!("{card} button.approve"));
+}
 
 fn has_cards(browser: &Browser, count: u64) {
     until("the cards", || (browser.run(CARDS) == count).then_some(()));
@@ -86,7 +98,9 @@ fn requests_are_decided_by_the_keyboard_and_edited_in_fields() {
         "argument.amount"
     );
     browser.run("document.activeElement.value = '1'; document.activeElement.blur(); return 0");
+    // A payment is asked about once more.
     browser.press("ja");
+    browser.press(ENTER);
     assert!(ledger(&folder, 1)[0].ends_with(" 1"));
     has_cards(&browser, 2);
     browser.press("jd");
@@ -106,7 +120,7 @@ fn everything_works_without_javascript() {
         browser.open(&room.url);
         (browser.source().matches("data-approval-id").count() == 3).then_some(())
     });
-    browser.click(".card button.approve");
+    approve(&browser, ".card");
     until("what was done", || {
         browser
             .source()
@@ -156,7 +170,7 @@ fn a_payment_is_undone_and_a_version_rolled_back_without_javascript() {
         browser.open(&room.url);
         (browser.source().matches("data-approval-id").count() == 3).then_some(())
     });
-    browser.click(".card button.approve");
+    approve(&browser, ".card");
     reads(&browser, "One request was approved.");
     ledger(&folder, 1);
     let (origin, _) = room.url.split_once("/?").unwrap();
@@ -178,7 +192,7 @@ fn a_payment_is_undone_and_a_version_rolled_back_without_javascript() {
         (browser.source().matches("data-approval-id").count() == 3).then_some(())
     });
     assert_eq!(ledger(&folder, 1).len(), 1);
-    browser.click(".run:last-of-type .card button.approve");
+    approve(&browser, ".run:last-of-type .card");
     reads(&browser, "One request was approved.");
     ledger(&folder, 0);
     browser.click("nav a[href='/models']");
