@@ -5,7 +5,7 @@ use super::{call_site::CallSite, wording};
 use crate::{
     Json,
     error::{DenialReason, shorten},
-    journal::{Accepted, Call, args_digest},
+    journal::{Accepted, Call, Frame, args_digest},
     run::{ApprovalReason, EarlierExecution, EarlierOutcome, ToolEnvelope},
     tool::{SharedTool, ToolSpec},
 };
@@ -112,7 +112,7 @@ impl CallSite<'_> {
                 })
                 && args_digest(&receipt.input) == digest
         };
-        self.cx.node.frame(|frame| frame.has_new_words()) && self.receipt(is_told).is_some()
+        self.cx.node.frame(Frame::has_new_words) && self.receipt(is_told).is_some()
     }
 
     /// Returns the last receipt of the run that fits.

@@ -134,7 +134,7 @@ impl<'de, T: DeserializeOwned, S: Sources> Deserialize<'de> for Known<T, S> {
             .map(|spelling| T::deserialize(Value::from(spelling)));
         let (value, given) = match respelled {
             Some(Ok(value)) => (value, given),
-            Some(Err(_)) => (value, given.as_written()),
+            Some(Err(_)) => (value, given.into_written()),
             None => (value, given),
         };
         reading.record(given);

@@ -54,7 +54,7 @@ impl Given {
     }
 
     /// Keeps the spelling of the text.
-    pub(super) fn as_written(mut self) -> Self {
+    pub(super) fn into_written(mut self) -> Self {
         self.respelled = None;
         self
     }

@@ -540,7 +540,8 @@ impl Approvals {
     /// Returns the requests of a run, whose rows are as its audit trail says; otherwise there is an error.
     async fn genuine(&self, run: &Run) -> Result<Vec<agents_store::Approval>, RuntimeError> {
         let store = self.client.store().await?;
-        let mut trail = CheckedTrail::new(self.client.audit_key()?, run);
+        let data = self.client.data_of(run)?;
+        let mut trail = CheckedTrail::new(self.client.audit_key()?, run, &data);
         trail.read(&**store).await?;
         trail.requests(&**store).await
     }

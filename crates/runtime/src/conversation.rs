@@ -1,7 +1,7 @@
 //! Conversations as a store has them: read from any process, kept up to date by workers.
 
 use crate::{
-    Action, Client, Principal, RuntimeError,
+    Action, Client, Principal, RuntimeError, RuntimeErrorKind,
     data::{key_of, opened, sealed},
     run_key::RunKey,
 };

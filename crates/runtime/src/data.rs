@@ -19,6 +19,9 @@ pub(crate) struct RunData {
     pub(crate) budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<Principal>,
+    /// Is `true` if the audit trail has the run from its start; `false` for a run of an earlier version.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) audited: bool,
     /// Id of the conversation to which the run belongs; `None` if it belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) conversation: Option<String>,
@@ -79,6 +82,7 @@ impl RunData {
             scope,
             budget: None,
             by: None,
+            audited: true,
             conversation: None,
             unchecked: false,
             streamed: false,

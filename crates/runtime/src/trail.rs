@@ -2,6 +2,7 @@
 
 use crate::{
     RuntimeError,
+    data::RunData,
     ids::{approval_of, execution_of},
     wording::flaws::{
         AGAIN, EDITED, INSERTED, NOT_IN_JOURNAL, NOT_IN_TRAIL, OUT_OF_ORDER, OVER, REMOVED,
@@ -13,7 +14,7 @@ use agents_core::{
 };
 use agents_store::{
     ALL_TENANTS, Approval, ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey,
-    AuditKind, Execution, PLATFORM, RowDigest, Run, RunStatus, Store, StoredMode,
+    AuditKind, End, Execution, PLATFORM, RowDigest, Run, RunStatus, Store, StoredMode,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +24,8 @@ pub(crate) type Found = (&'static str, String, &'static str);
 pub(crate) const EVENTS: &str = "agent_audit_events";
 pub(crate) const RUNS: &str = "agent_runs";
 pub(crate) const COMMITS: &str = "agent_run_commits";
+/// Maximum number of rows that are read at once.
+const PAGE: u32 = 500;
 const APPROVALS: &str = "agent_approvals";
 const EXECUTIONS: &str = "agent_tool_executions";
 const MODES: &str = "agent_modes";
@@ -36,16 +39,18 @@ pub(crate) async fn events_after(
     let mut filter = AuditFilter {
         run: Some(trail.to_owned()),
         after,
+        limit: PAGE,
         ..AuditFilter::default()
     };
     let mut events = Vec::new();
     loop {
         let page = store.audit(&filter).await?;
-        let Some(last) = page.last() else {
-            return Ok(events);
-        };
-        filter.after = last.number;
+        let is_last = page.len() < PAGE as usize;
         events.extend(page);
+        match events.last() {
+            Some(last) if !is_last => filter.after = last.number,
+            _ => return Ok(events),
+        }
     }
 }
 
@@ -56,16 +61,18 @@ pub(crate) async fn requests_of(
 ) -> Result<Vec<Approval>, RuntimeError> {
     let mut filter = ApprovalFilter {
         run: Some(run.to_owned()),
+        limit: PAGE,
         ..ApprovalFilter::default()
     };
-    let mut requests = Vec::new();
+    let mut requests: Vec<Approval> = Vec::new();
     loop {
         let page = store.approvals(&filter).await?;
-        let Some(last) = page.last() else {
-            return Ok(requests);
-        };
-        filter.after = Some(last.id.clone());
+        let is_last = page.len() < PAGE as usize;
         requests.extend(page);
+        match requests.last() {
+            Some(last) if !is_last => filter.after = Some(last.id.clone()),
+            _ => return Ok(requests),
+        }
     }
 }
 
@@ -200,7 +207,7 @@ impl Told {
         let is_as_told = started.is_none_or(|digest| key.of_run(row).is(digest))
             && row.cancelled_by == self.cancelled_by
             && is_over == self.finished.is_some()
-            && row.end.map(|end| end.as_str()) == self.finished.as_deref();
+            && row.end.map(End::as_str) == self.finished.as_deref();
         let edited = (!is_as_told).then(|| (RUNS, row.id.clone(), EDITED));
         self.found.clone().or(edited)
     }
@@ -380,14 +387,20 @@ pub(crate) struct CheckedTrail {
     seq: u64,
     digest: Vec<u8>,
     told: Told,
+    /// Is `true` if the trail has to begin with the start of the run.
+    is_due: bool,
     /// Instructions that were read, and that nobody has taken yet.
     instructions: Vec<AuditEvent>,
 }
 
 impl CheckedTrail {
-    /// Creates the trail of a run, of which nothing is read yet.
-    pub(crate) fn new(key: AuditKey, run: &Run) -> Self {
-        Self::of(key, &run.id, Some(&run.tenant))
+    /// Creates the trail of a run, of which nothing is read yet. A run of an earlier version may have no trail: nothing is
+    /// checked then.
+    pub(crate) fn new(key: AuditKey, run: &Run, data: &RunData) -> Self {
+        CheckedTrail {
+            is_due: data.audited,
+            ..Self::of(key, &run.id, Some(&run.tenant))
+        }
     }
 
     /// Creates the trail of everything that belongs to no run, of which nothing is read yet.
@@ -404,6 +417,7 @@ impl CheckedTrail {
             seq: 0,
             digest: Vec::new(),
             told: Told::default(),
+            is_due: true,
             instructions: Vec::new(),
         }
     }
@@ -447,6 +461,9 @@ impl CheckedTrail {
     ) -> Result<Vec<Approval>, RuntimeError> {
         loop {
             let rows = requests_of(store, &self.run).await?;
+            if self.is_missing() {
+                return Ok(rows);
+            }
             let Some(found) = self.told.requests(&self.key, &rows) else {
                 return Ok(rows);
             };
@@ -487,6 +504,9 @@ impl CheckedTrail {
         recorded: &Recorded,
     ) -> Result<(), RuntimeError> {
         loop {
+            if self.is_missing() {
+                return Ok(());
+            }
             let found = match self.told.has_start {
                 true => self.told.run(&self.key, &run),
                 false => Some((EVENTS, "1".to_owned(), REMOVED)),
@@ -502,6 +522,11 @@ impl CheckedTrail {
                 None => return Err(self.altered(&found)),
             }
         }
+    }
+
+    /// Returns `true` if there is no trail, and need not be one.
+    fn is_missing(&self) -> bool {
+        !self.is_due && !self.told.has_start
     }
 
     fn altered(&self, found: &Found) -> RuntimeError {

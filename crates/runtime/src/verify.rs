@@ -2,7 +2,7 @@
 
 use crate::{
     Head, Keyring, RuntimeError,
-    data::{entries, key_of},
+    data::{RunData, entries, key_of},
     keys::hex,
     run_key::RunKey,
     trail::{COMMITS, EVENTS, Found, RUNS, Recorded, Told, chain, events_after, requests_of},
@@ -252,8 +252,14 @@ impl<'a> Verify<'a> {
             return Ok(Some(found));
         }
         let told = Told::of(events);
-        if !told.has_start() || told.is_erased() {
+        if told.is_erased() {
             return Ok(None);
+        }
+        if !told.has_start() {
+            let key = key_of(run, &*self.keys);
+            let data = key.and_then(|key| RunData::of(run, &key));
+            let is_due = data.is_ok_and(|data| data.audited);
+            return Ok(is_due.then(|| (EVENTS, "1".to_owned(), REMOVED)));
         }
         if let Some(found) = told.run(&self.key, run) {
             return Ok(Some(found));

@@ -357,7 +357,7 @@ impl Runtime {
         let talk = self.talk(run, &data).await?;
         let store = client.store().await?.clone();
         let audit_key = client.audit_key()?;
-        let mut trail = CheckedTrail::new(audit_key, run);
+        let mut trail = CheckedTrail::new(audit_key, run, &data);
         trail.read(&*store).await?;
         let models = trail.models();
         let decisions = Decisions::new(store.clone(), run.id.clone(), key.clone(), trail);

@@ -29,7 +29,7 @@ impl TryFrom<String> for Date {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let parts: Vec<_> = text.split('-').map(|part| part.parse::<u32>()).collect();
+        let parts: Vec<_> = text.split('-').map(str::parse::<u32>).collect();
         match parts[..] {
             [Ok(1000..=9999), Ok(1..=12), Ok(1..=31)] => Ok(Date(text)),
             _ => Err("no date".to_owned()),

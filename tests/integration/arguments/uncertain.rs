@@ -399,8 +399,7 @@ async fn pay(spec: ToolSpec, arguments: &str) -> Option<String> {
         .tool(Pay(spec, paid.clone()))
         .build();
     agent.run("Pay.").await.unwrap();
-    let paid = paid.lock().unwrap().clone();
-    paid
+    paid.lock().unwrap().clone()
 }
 
 /// A type that ignores unknown keys is no reason to pay.
