@@ -152,14 +152,8 @@ fn variants<'s>(schema: &'s Value, whole: &Value, path: &str) -> Vec<&'s Value> 
     all
 }
 
-/// Returns the schema to which a reference leads, or the schema itself. An `allOf` of one part, as a field with a doc
-/// comment has it, means that part.
+/// Returns the schema to which a reference leads, or the schema itself.
 fn resolved<'s>(whole: &'s Value, schema: &'s Value) -> &'s Value {
-    let parts = schema.get("allOf").and_then(Value::as_array);
-    let schema = match parts.map(Vec::as_slice) {
-        Some([only]) => only,
-        _ => schema,
-    };
     let reference = schema.get("$ref").and_then(Value::as_str);
     let target = reference.and_then(|path| whole.pointer(path.strip_prefix('#')?));
     target.unwrap_or(schema)

@@ -106,31 +106,6 @@ async fn an_answer_that_is_no_variant_gets_the_list() {
     }
 }
 
-/// With a doc comment, the schema of a field wraps that of its type.
-#[tokio::test]
-async fn a_doc_comment_of_a_field_changes_no_refusal() {
-    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-    enum Reason {
-        Damaged,
-        Late,
-        Other(String),
-    }
-    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-    struct Plain {
-        reason: Reason,
-    }
-    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-    struct Commented {
-        /// Why it comes back.
-        reason: Reason,
-    }
-    let variants = r#"field `reason`: it is none of the variants; write one of "Damaged", "Late", {"Other": ..}"#;
-    for answer in [r#"{"reason": "Stolen"}"#, r#"{"reason": {"Stolen": 1}}"#] {
-        check::<Plain>(answer, variants).await;
-        check::<Commented>(answer, variants).await;
-    }
-}
-
 #[tokio::test]
 async fn within_a_variant_the_field_is_named() {
     let missing = "field `flight.day`: required, and missing; add it";

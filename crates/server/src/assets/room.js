@@ -287,7 +287,10 @@
     const told = args.map((field) => `${field.name.replace("argument.", "")}: ${field.value}`);
     if (changed && told.length > 0) changed.textContent = `With your arguments: ${told.join(", ")}.`;
     if (ticked) {
-      const effect = (box) => box.closest(".card").querySelector(".effect, .summary, h3 a").textContent;
+      const effect = (box) => {
+        const card = box.closest(".card");
+        return (card.querySelector(".effect, .summary") ?? card.querySelector("h3 a")).textContent;
+      };
       const boxes = [...form.elements].filter((one) => one.name === "id" && one.checked);
       ticked.textContent = boxes.length === 0 ? "None is." : `${boxes.length}: ${boxes.map(effect).join("; ")}.`;
     }

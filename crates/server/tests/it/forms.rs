@@ -217,7 +217,7 @@ async fn a_slip_in_a_form_of_another_page_is_mended_there() {
     let call = attribute(&page, "class=\"call\" href").to_owned();
     let begin = "<form class=\"editing try\"";
     let typed = [("output", "{no"), ("message", "as seen")];
-    let answer = send(&house, "acme/grace", &call, begin, &typed).await;
+    let answer = send(&house, "operator", &call, begin, &typed).await;
     is_mended_in(&answer, begin, "output", &["{no", "value=\"as seen\""]);
 
     let post = Post::of(Roles::new(), &["invoices"], &[("acme", 1)]).await;

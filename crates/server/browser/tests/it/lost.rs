@@ -83,9 +83,7 @@ fn a_page_that_has_lost_its_server_says_so_and_goes_on_after_a_restart() {
     browser.click("form.try button.approve");
     reads(&browser, "<dt>Id</dt>");
     // It was sent, so it is not there any more.
-    browser.open(&format!(
-        "http://127.0.0.1:{port}/tools/bookkeeper/pay/1.0.0"
-    ));
+    browser.open(&format!("http://127.0.0.1:{port}/tools/office/pay/1.0.0"));
     assert_eq!(browser.run(to), "");
     let _ = fs::remove_dir_all(&folder);
 }
