@@ -410,8 +410,13 @@ fn with_ids(mut reply: Reply, turn: u32) -> Reply {
         return reply;
     }
     let mut distinct = DistinctCalls::default();
+    let mut changes = std::mem::take(&mut reply.changes).into_iter();
     for call in std::mem::take(&mut reply.calls) {
-        distinct.add(call);
+        // Each call has its own changes, also if one before it is dropped.
+        let own = changes.next();
+        if distinct.add(call) {
+            reply.changes.extend(own);
+        }
     }
     reply.calls = distinct.into_calls();
     let mut seen = BTreeSet::new();
@@ -451,4 +456,31 @@ pub(crate) fn declined(definition: &AgentDefinition<'_>, why: &str) -> Error {
 fn no_price(definition: &AgentDefinition<'_>, model: &str) -> Error {
     Error::new(ErrorKind::Build, wording::no_price(model))
         .context(wording::of_agent(&definition.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_ids;
+    use crate::{
+        model::{Reply, ToolCall},
+        reader::{Change, ChangeKind, Changes},
+    };
+
+    #[test]
+    fn doubts_stay_with_their_calls_when_one_comes_again() {
+        let call = |id: &str| ToolCall {
+            id: id.to_owned(),
+            name: "pay".to_owned(),
+            arguments: "{}".to_owned(),
+        };
+        let doubt = Changes::from(Change::new(ChangeKind::CutOff, "", "cut off").uncertain());
+        let reply = Reply {
+            calls: vec![call("a"), call("a"), call("b")],
+            changes: vec![Changes::default(), Changes::default(), doubt],
+            ..Reply::default()
+        };
+        let reply = with_ids(reply, 1);
+        assert_eq!(reply.calls.len(), 2);
+        assert!(reply.changes[0].is_empty() && reply.changes[1].uncertain().is_some());
+    }
 }

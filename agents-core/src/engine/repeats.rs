@@ -56,7 +56,7 @@ impl CallSite<'_> {
 
     /// Returns the last execution of the same call in this run, in the runs around it and in the runs within them, if
     /// the tool writes, is not idempotent, and does not say that repeated calls are meant. Only an execution that
-    /// succeeded counts. In a run that is set to confirm repeats, any execution does, and so does an earlier call of
+    /// succeeded counts, and none of the same reply. In a run that is set to confirm repeats, any execution does, and so does an earlier call of
     /// the same reply.
     pub(super) fn repeats(&self, tool: &SharedTool, args: &Json) -> Option<EarlierExecution> {
         let spec = tool.spec();
@@ -79,7 +79,17 @@ impl CallSite<'_> {
                 })
             });
         }
-        let done = executed.filter(|earlier| earlier.outcome == EarlierOutcome::Succeeded)?;
+        // Two calls of one reply that the server tells apart by their ids are meant to be two.
+        let stands_beside = |earlier: &EarlierExecution| {
+            let is_it = |call: &Call| {
+                call.key()
+                    .is_some_and(|key| key.to_string() == earlier.request)
+            };
+            self.cx.node.frame(|frame| frame.calls.iter().any(is_it))
+        };
+        let done = executed.filter(|earlier| {
+            earlier.outcome == EarlierOutcome::Succeeded && !stands_beside(earlier)
+        })?;
         let is_meant = match &settings.replay {
             Some(replay) => replay.has_executed(&self.path()),
             None => !self.asks_people() && self.is_meant_again(spec, args),

@@ -8,7 +8,10 @@ use crate::{
     error::{Cause, Code},
     place::{Delegate, Placement, Profile, tool_name},
     shared::Shared,
-    tool::{DynTool, ErrorType, Prepared, ReadError, ToolContext, ToolSpec, read, schema_of},
+    tool::{
+        DynTool, ErrorType, Prepared, ReadError, ToolContext, ToolSpec, UnknownKeys, read,
+        schema_of,
+    },
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -162,7 +165,9 @@ impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
         };
         let name = tool_name(&placement.name);
         let mut spec = ToolSpec::new(name, description, placement.effects(), schema)
-            .timeout(placement.bounds().time.unwrap_or(A_DAY));
+            .timeout(placement.bounds().time.unwrap_or(A_DAY))
+            // A delegate has no effect of its own: each of its calls is judged for itself.
+            .unknown_keys(UnknownKeys::Dropped);
         spec.background = placement.background;
         DelegateTool {
             placed: Arc::new(placed),

@@ -75,7 +75,7 @@ async fn another_model_is_refused_and_both_are_named() {
         let (small, handle) = named("small", work());
         assert_eq!(
             refusal(&stored, small).await,
-            "agent `worker` of the stored run used the model `large`, and now has `small`; give it `large` again, or allow the change with `.override_model(..)`",
+            "agent `worker` of the stored run used the model `large`, and now has `small`; give it `large` again, or allow the change with `.allow_model_change(..)`",
             "{stored}"
         );
         assert_eq!(handle.count(), 0, "{stored}");

@@ -256,7 +256,7 @@ async fn the_journal_names_it_and_the_run_goes_on_with_it_alone() {
         .unwrap();
     assert_eq!(
         outcome.result.unwrap_err().to_string(),
-        "agent `clerk` of the stored run used the model `stand_in`, and now has `scripted`; give it `stand_in` again, or allow the change with `.override_model(..)`",
+        "agent `clerk` of the stored run used the model `stand_in`, and now has `scripted`; give it `stand_in` again, or allow the change with `.allow_model_change(..)`",
     );
     assert_eq!(asked.count(), 0);
     let (model, handle) = ScriptedModel::new([Script::text("done")]);

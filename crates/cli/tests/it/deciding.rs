@@ -14,7 +14,12 @@ async fn an_approved_call_runs_once_and_is_decided_once() {
         format!("{request} approved: pay {{cents: 1200, to: [email]}}\n")
     );
     assert!(desk.paid.lock().unwrap().is_empty(), "nobody works");
-    desk.agents(&["approve", &request])
+    assert_eq!(
+        desk.printed(&["approve", &request]),
+        printed,
+        "it is the first one"
+    );
+    desk.agents(&["deny", &request, "--reason", "no"])
         .fails(1, "is approved by operator already");
     assert_eq!(desk.answer(&run).await.unwrap(), "Done: paid");
     desk.agents(&["deny", &request, "--reason", "no"])
@@ -188,9 +193,8 @@ async fn nobody_decides_about_a_run_of_their_own_or_without_the_role() {
 
 #[tokio::test]
 async fn an_expired_request_is_not_decided() {
-    let desk = Desk::new("expired").await;
+    let desk = Desk::slow("expired").await;
     let (_, request) = desk.waiting("acme", "one").await;
-    desk.by_hand("UPDATE agent_approvals SET expires_at = 1");
     desk.agents(&["approve", &request])
         .fails(1, "is expired already");
     assert_eq!(desk.printed(&["approvals"]), "");

@@ -4,6 +4,7 @@ use agents::{
     AgentBuilder, Effects, Error,
     agent::ModelAgent,
     model::Message,
+    run::{Clock, SystemClock, Timestamp},
     testing::{Script, ScriptedModel},
     tool::{Ask, FnTool, NeedsApproval, Risk, Scope, ToolSpec},
 };
@@ -136,9 +137,22 @@ impl Desk {
         Desk::with(name, ARGS, Risk::Medium).await
     }
 
+    /// A desk whose clock is two days slow: what it asks has expired by now.
+    pub(crate) async fn slow(name: &str) -> Desk {
+        let two_days = Duration::from_secs(2 * 24 * 60 * 60);
+        Desk::at(name, ARGS, Risk::Medium, two_days).await
+    }
+
     pub(crate) async fn with(name: &str, args: &'static str, risk: Risk) -> Desk {
+        Desk::at(name, args, risk, Duration::ZERO).await
+    }
+
+    async fn at(name: &str, args: &'static str, risk: Risk, slow: Duration) -> Desk {
         let folder = Folder::new(name);
         let store = SqliteStore::open(folder.0.join("runs.db")).await.unwrap();
+        let slow = u64::try_from(slow.as_millis()).unwrap();
+        let store =
+            store.clock(move || Timestamp::from_millis(SystemClock.now().as_millis() - slow));
         let (model, _) = ScriptedModel::from_fn(move |asked| match asked.results()[..] {
             [] => Script::call("pay", args),
             [(_, result), ..] => Script::text(format!("Done: {result}")),

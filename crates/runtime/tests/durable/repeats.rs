@@ -3,6 +3,7 @@
 use crate::office::*;
 use agents::{
     AgentBuilder, Effects, Error,
+    model::{Reply, ToolCall},
     run::{ApprovalReason, EarlierOutcome},
     testing::{Script, ScriptedModel},
     tool::{FnTool, Risk, ToolSpec},
@@ -180,8 +181,16 @@ async fn the_same_call_again_asks_and_shows_the_execution() {
 #[tokio::test]
 async fn of_equal_calls_of_one_reply_the_second_asks() {
     let ran = Ran::default();
-    let calls = [1, 1, 2].map(|n| ("book", json!({ "n": n }).to_string()));
-    let scripts = [Script::calls(calls), Script::text("Booked.")];
+    let calls = [("a", 1), ("b", 1), ("c", 2)].map(|(id, n)| ToolCall {
+        id: id.to_owned(),
+        name: "book".to_owned(),
+        arguments: json!({ "n": n }).to_string(),
+    });
+    let reply = Reply {
+        calls: calls.into(),
+        ..Reply::default()
+    };
+    let scripts = [Script::Reply(reply), Script::text("Booked.")];
     let store = SqliteStore::in_memory().await.unwrap();
     let (runtime, clerk) = clerk(Runtime::open(store), &ran, scripts);
     let _worker = Worker::start(&runtime);

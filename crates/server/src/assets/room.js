@@ -161,6 +161,7 @@
   let isSure = false, isSending = false;
   document.addEventListener("submit", async (event) => {
     const { target: form, submitter } = event;
+    if (submitter?.hidden) return; // Enter in a field
     if (form.method !== "post" || isSure) return;
     event.preventDefault();
     // Whoever presses a button twice has pressed it once.

@@ -5,7 +5,8 @@ use axum::response::{Html, IntoResponse, Response};
 use maud::{Markup, html};
 
 /// Returns a form that changes something, with these fields and buttons in it. Enter in one of its fields decides
-/// nothing: browsers press the first button of a form then, and that one does nothing.
+/// nothing: browsers press the first button of a form then. That one closes the dialog around the form, and there is none.
+/// A button that is off is no such button: for Enter in a box, browsers pass it over.
 pub(super) fn form(visitor: &Visitor, class: &str, action: &str, contents: &Markup) -> Markup {
     form_of_id(visitor, None, class, action, contents)
 }
@@ -20,7 +21,7 @@ pub(super) fn form_of_id(
 ) -> Markup {
     html! {
         form class=[(!class.is_empty()).then_some(class)] id=[id] method="post" action=(action) {
-            button disabled hidden {}
+            button hidden formmethod="dialog" formnovalidate {}
             input type="hidden" name="token" value=(visitor.token);
             (contents)
         }

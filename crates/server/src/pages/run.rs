@@ -20,7 +20,7 @@ use crate::{
     steering, wording,
 };
 use agents_core::{Effects, Json, run::Timestamp};
-use agents_runtime::{Action, AuditKind, Doubt, ExecutionState};
+use agents_runtime::{Action, AuditKind, Doubt, ExecutionState, HeldKind};
 use axum::{
     Extension,
     extract::{Path, State},
@@ -148,11 +148,36 @@ fn buttons(visitor: &Visitor, whole: &Whole, slip: Option<&Slip>) -> Markup {
     let address = address(visitor, &whole.run.id);
     html! {
         (form(visitor, "steer", &address, &contents))
+        @if is_incompatible(whole) && visitor.refusal(Action::Release).is_none() { (other_model(visitor, &address)) }
         @if visitor.refusal(Action::Say).is_none() { (saying(visitor, &address, slip)) }
         @for action in [goes_on, Action::Cancel] {
             @if let Some(why) = visitor.refusal(action) { (not_allowed(why)) }
         }
     }
+}
+
+/// Returns `true` if a run is held because the code does not fit it, such as another model.
+fn is_incompatible(whole: &Whole) -> bool {
+    let held = whole.run.held.as_ref();
+    held.is_some_and(|held| held.kind == HeldKind::Incompatible)
+}
+
+/// Returns the form by which the visitor lets the agents of a held run go on with another model.
+fn other_model(visitor: &Visitor, address: &str) -> Markup {
+    let text = Text {
+        id: "model",
+        name: "text",
+        label: "If it has another model now, the name of that model",
+        hint: "as in the reason; its agents may go on with it",
+        is_required: true,
+        most: Some(200),
+    };
+    let contents = html! {
+        input type="hidden" name="action" value=(Action::Release);
+        (text.line(None))
+        button { "Let it go on with this model" }
+    };
+    form(visitor, "say", address, &contents)
 }
 
 /// Returns the form by which the visitor gives the agent an instruction.

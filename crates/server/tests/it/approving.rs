@@ -123,7 +123,11 @@ async fn a3_an_approved_call_runs_once_with_its_arguments() {
     let stored = house.get("acme/grace", &path).await.json();
     assert_eq!(stored["status"], "consumed");
     let again = house.post_json("acme/grace", &path, &approve).await;
-    assert_eq!(again.status, StatusCode::CONFLICT);
+    assert_eq!(again.json()["status"], "consumed", "it is the first one");
+    let deny = json!({"decision": "deny"});
+    let other = house.post_json("acme/grace", &path, &deny).await;
+    assert_eq!(other.status, StatusCode::CONFLICT);
+    assert_eq!(ran(&house, &request.run_id).await, ["done"]);
 }
 
 #[tokio::test]

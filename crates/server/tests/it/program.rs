@@ -128,7 +128,7 @@ fn two_servers_of_one_store_decide_once_and_a_killed_one_goes_on() {
 
     let denied = second.cards(2).remove(0);
     assert_eq!(second.decide(&denied, "deny").0, 303);
-    let late = first.decide(&cards[0], "approve");
+    let late = first.decide(&cards[0], "deny");
     assert_eq!(late.0, 409, "{}", late.2);
 
     // The last one is sent back; the server that runs it is killed, and so is the other.

@@ -56,7 +56,7 @@ async fn a_request_is_decided_by_those_alone_who_may_and_the_others_are_told_why
     let request = house.ask("acme", r#"{"amount": 1}"#).await;
     let one = format!("/approvals/{}", request.id);
     let with = "decide/treasurer";
-    let buttons = ["Approve", "Ask for a revision", "Deny"];
+    let buttons = ["Approve pay", "Ask for a revision", "Deny"];
     let why = ["`decide` needs the role `decide`, which `carl` has not"];
     check(&house, &one, with, &buttons, &why).await;
     check(&house, "/approvals", with, &buttons, &why).await;
@@ -123,18 +123,18 @@ async fn a_run_is_steered_and_undone_by_those_alone_who_may() {
         &house,
         &run,
         "pause/cancel",
-        &["Pause", "Cancel"],
+        &["Pause", "Cancel the run"],
         &[pauses, cancels],
     )
     .await;
     let page = house.get("acme/grace/cancel", &run).await.body;
-    assert_eq!(usable(&page), ["Cancel"]);
+    assert_eq!(usable(&page), ["Cancel the run"]);
     let pause = json!({"action": "pause"});
     house
         .post_json("operator", &format!("/api{run}"), &pause)
         .await;
     let releases = "`release` needs the role `release`";
-    let buttons = ["Let it go on", "Cancel"];
+    let buttons = ["Let it go on", "Cancel the run"];
     check(
         &house,
         &run,

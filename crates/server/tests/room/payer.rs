@@ -25,6 +25,8 @@ pub(crate) fn payer() -> ModelAgent<'static, String, String> {
             "urgent": {"type": "boolean"},
         },
         "required": ["amount"],
+        // Hostile arguments have names of their own.
+        "additionalProperties": true,
     });
     let spec =
         ToolSpec::new("pay", "Pays.", Effects::Writes, schema).approval(NeedsApproval::Always);
