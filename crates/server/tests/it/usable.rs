@@ -32,7 +32,8 @@ fn usable(page: &str) -> Vec<&str> {
             .split("<button")
             .skip(1)
     });
-    let enabled = buttons.filter(|button| !button.split('>').next().unwrap().contains("disabled"));
+    let is_off = |tag: &str| tag.contains("disabled") || tag.contains("hidden");
+    let enabled = buttons.filter(|button| !is_off(button.split('>').next().unwrap()));
     enabled
         .map(|button| button.split_once('>').unwrap().1.split('<').next().unwrap())
         .collect()

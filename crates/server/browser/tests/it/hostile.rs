@@ -43,8 +43,9 @@ fn is_inert(browser: &Browser, what: &str) {
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
     });
     assert_eq!(unseen, None, "{what}");
-    let fits = "return document.documentElement.scrollWidth <= innerWidth";
-    assert_eq!(browser.run(fits), true, "{what} is wider than the screen");
+    let wide = "return document.documentElement.scrollWidth <= innerWidth ? '' : [...document.querySelectorAll('body *')]
+        .filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 90)).join('\\n')";
+    assert_eq!(browser.run(wide), "", "{what} is wider than the screen");
 }
 
 #[test]
