@@ -4,7 +4,7 @@ use agents::{
     Agent, AgentBuilder, Code, Effects, Outcome,
     agent::ModelAgent,
     journal::MemoryJournal,
-    run::{Approval, ApprovalReason, ApprovalRequest, EarlierOutcome},
+    run::{Approval, ApprovalReason, ApprovalRequest, EarlierOutcome, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::{FnTool, ToolSpec},
 };
@@ -115,7 +115,11 @@ async fn a_model_that_says_so_may_write_twice() {
         done(),
     ];
     let (outcome, _) = run(&desk, script).await;
-    let ok: Vec<_> = outcome.outputs.receipts().map(|one| one.is_ok()).collect();
+    let ok: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .map(ToolEnvelope::is_ok)
+        .collect();
     assert_eq!(ok, [true, false, false, true, false]);
     assert_eq!(count.load(SeqCst), 2);
 }
