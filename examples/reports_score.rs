@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release --example reports_score -- FILE.jsonl… [--by FIELD] [--without VALUE…]`
 //!
-//! A case has `mode`, `input` and `expected`. By its mode, the input is a model's text that holds calls (`printed`), a
-//! recorded reply (`decode`), the arguments of a call (`args`), or a story that a test tells (`end-to-end`), which is
-//! only counted. A line is printed for each kind, and one for all; a case whose expectation is arguable counts in lines
+//! A case has `mode`, `input` and `expected`. The mode says what the input is: a model's text that holds calls (`printed`),
+//! a recorded reply (`decode`), or the arguments of a call (`args`). A case of the mode `end-to-end` is a story that a test
+//! tells, and is only counted. A line is printed for each kind, and one for all; a case whose expectation is arguable counts in lines
 //! of its own. `--show wrong` and `--show refused` print the cases of that outcome.
 
 #![allow(clippy::print_stdout)] // The result is printed.

@@ -9,7 +9,7 @@ use agents::{
 use agents_http::{Decoder, Ending, Format, Framing, Problem, Progress};
 use serde_json::{Value, json};
 
-/// How a body reaches the decoder.
+/// Way in which a body reaches the decoder.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Delivery {
     /// Framing of the body; `None` to tell it from the body.

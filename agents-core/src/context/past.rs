@@ -1,6 +1,7 @@
 //! Earlier executions and denials of a run and its nested runs, as far as they matter for later calls.
 
 use crate::{
+    Json,
     journal::{ArgsDigest, ExecutionNews, Executions, State},
     run::{EarlierDenial, EarlierExecution, Findings},
 };
@@ -61,7 +62,7 @@ impl Past {
     }
 
     /// Returns the last denial of this tool with these arguments, in any of the runs; `None` if there was none.
-    pub(crate) fn denied(&self, tool: &str, args: &ArgsDigest) -> Option<EarlierDenial> {
+    pub(crate) fn denied(&self, tool: &str, args: &Json) -> Option<EarlierDenial> {
         self.inner().executions.denial(tool, args).cloned()
     }
 

@@ -39,9 +39,8 @@ impl CallSite<'_> {
             }
         }
         let settings = &self.cx.root.settings;
-        let digest = args_digest(&accepted.args);
         if spec.answers.is_none()
-            && let Some(denial) = settings.past.denied(spec.own_name(), &digest)
+            && let Some(denial) = settings.past.denied(spec.own_name(), &accepted.args)
         {
             match self.definition.refuses_denied || settings.refuses_denied {
                 true => {
@@ -56,8 +55,8 @@ impl CallSite<'_> {
 
     /// Returns the last execution of the same call in this run, in the runs around it and in the runs within them, if
     /// the tool writes, is not idempotent, and does not say that repeated calls are meant. Only an execution that
-    /// succeeded counts, and none of the same reply. In a run that is set to confirm repeats, any execution does, and so does an earlier call of
-    /// the same reply.
+    /// succeeded counts, and none of the same reply. In a run that is set to confirm repeats, any execution does, and so
+    /// does an earlier call of the same reply.
     pub(super) fn repeats(&self, tool: &SharedTool, args: &Json) -> Option<EarlierExecution> {
         let spec = tool.spec();
         let settings = &self.cx.root.settings;

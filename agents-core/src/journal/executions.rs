@@ -84,9 +84,12 @@ impl Executions {
     }
 
     /// Returns the last denial of a call of this tool with these arguments; `None` if no such call was denied.
-    pub(crate) fn denial(&self, tool: &str, args: &ArgsDigest) -> Option<&EarlierDenial> {
-        let mut same = self.denied.iter();
-        let found = same.rfind(|one| one.tool == tool && one.args == *args)?;
+    pub(crate) fn denial(&self, tool: &str, args: &Json) -> Option<&EarlierDenial> {
+        let mut of_tool = self.denied.iter().filter(|one| one.tool == tool).peekable();
+        // Most runs deny nothing, and need no digest.
+        of_tool.peek()?;
+        let digest = args_digest(args);
+        let found = of_tool.filter(|one| one.args == digest).last()?;
         Some(&found.denial)
     }
 }

@@ -60,8 +60,8 @@ pub struct AuditRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
     /// Subject of the event: the id of a request, an execution or a letter, the mode that was set, the model with which a
-    /// released run may go on, the cluster and its
-    /// status, the end of the run, or the action that was refused; `None` if the event has none.
+    /// released run may go on, the cluster and its status, the end of the run, or the action that was refused; `None` if
+    /// the event has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Name of the tool that the event is about; `None` if it is about none.

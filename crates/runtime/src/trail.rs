@@ -105,7 +105,7 @@ pub(crate) fn chain(
     None
 }
 
-/// What the events of a trail tell of rows: for each row, by its id, the digest in the last event about it.
+/// Digests that the events of a trail tell of rows: for each row, by its id, the one in the last event about it.
 #[derive(Default)]
 pub(crate) struct Told {
     /// Is `true` if the trail begins with the start of the run, as each trail does that was kept from the beginning.

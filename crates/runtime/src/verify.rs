@@ -182,7 +182,8 @@ impl<'a> Verify<'a> {
         self.verdict.runs += 1;
         for left in (0..TRIES).rev() {
             let events = events_after(&**self.store, id, 0).await?;
-            let found = self.check(&run, &events).await?;
+            let told = Told::of(&events);
+            let found = self.check(&run, &events, &told).await?;
             if found.is_some() && left > 0 {
                 let now = self.store.run(id).await?;
                 if let Some(now) =
@@ -193,7 +194,6 @@ impl<'a> Verify<'a> {
                 }
             }
             self.verdict.events += events.len() as u64;
-            let told = Told::of(&events);
             self.verdict.without_trail += u64::from(!told.has_start());
             self.verdict.erased += u64::from(told.is_erased());
             self.anchors.remove(&**id);
@@ -240,7 +240,12 @@ impl<'a> Verify<'a> {
     }
 
     /// Returns the first flaw of a run's trail and rows; `None` if there is none.
-    async fn check(&self, run: &Run, events: &[AuditEvent]) -> Result<Option<Found>, RuntimeError> {
+    async fn check(
+        &self,
+        run: &Run,
+        events: &[AuditEvent],
+        told: &Told,
+    ) -> Result<Option<Found>, RuntimeError> {
         let trail = Trail {
             id: &run.id,
             tenant: Some(&run.tenant),
@@ -251,7 +256,6 @@ impl<'a> Verify<'a> {
         if let Some(found) = self.chain(&trail, events) {
             return Ok(Some(found));
         }
-        let told = Told::of(events);
         if told.is_erased() {
             return Ok(None);
         }
@@ -264,8 +268,8 @@ impl<'a> Verify<'a> {
         if let Some(found) = told.run(&self.key, run) {
             return Ok(Some(found));
         }
-        match self.rows(run, &told).await? {
-            None => self.journal(run, &told).await,
+        match self.rows(run, told).await? {
+            None => self.journal(run, told).await,
             found => Ok(found),
         }
     }

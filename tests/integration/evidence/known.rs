@@ -229,7 +229,7 @@ async fn of_several_spellings_the_model_chooses_one() {
     assert!(receipt(&outcome, "repay").is_ok());
 }
 
-/// What stands apart in the words of the user vouches for nothing that is written as one.
+/// Two words of the user vouch for no value that is written as one.
 #[tokio::test]
 async fn no_account_is_made_of_two_words() {
     for (task, order, cents) in [

@@ -265,20 +265,24 @@ pub fn error_text(body: &[u8]) -> Option<String> {
     nested_text(body, MOST_NESTED)
 }
 
+/// Fields of a body in which servers say that something went wrong.
+#[derive(Deserialize)]
+pub(super) struct Body<'a> {
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) errors: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) msg: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) detail: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) status: Option<&'a RawValue>,
+}
+
 fn nested_text(body: &[u8], nested: u8) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Body<'a> {
-        #[serde(borrow)]
-        error: Option<&'a RawValue>,
-        #[serde(borrow)]
-        errors: Option<&'a RawValue>,
-        #[serde(borrow)]
-        message: Option<&'a RawValue>,
-        #[serde(borrow)]
-        msg: Option<&'a RawValue>,
-        #[serde(borrow)]
-        detail: Option<&'a RawValue>,
-    }
     let body: Body<'_> = match serde_json::from_slice::<Vec<Body<'_>>>(body) {
         Ok(list) => list.into_iter().next()?,
         Err(_) => serde_json::from_slice(body).ok()?,

@@ -1,6 +1,9 @@
 //! Errors that a server reports under a status of success: in place of a reply, or after its beginning.
 
-use super::{Problem, error_text, excerpt, failure::MOST_NESTED};
+use super::{
+    Problem, error_text, excerpt,
+    failure::{Body, MOST_NESTED},
+};
 use agents_core::model::{ContextOverflow, ModelErrorKind as Kind};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -33,22 +36,7 @@ impl Problem {
     /// assert!(Problem::in_place_of_reply(br#"{"type": "ping"}"#).is_none());
     /// ```
     pub fn in_place_of_reply(json: &[u8]) -> Option<Problem> {
-        #[derive(Deserialize)]
-        struct Frame<'a> {
-            #[serde(borrow)]
-            error: Option<&'a RawValue>,
-            #[serde(borrow)]
-            errors: Option<&'a RawValue>,
-            #[serde(borrow)]
-            message: Option<&'a RawValue>,
-            #[serde(borrow)]
-            msg: Option<&'a RawValue>,
-            #[serde(borrow)]
-            detail: Option<&'a RawValue>,
-            #[serde(borrow)]
-            status: Option<&'a RawValue>,
-        }
-        let frame: Frame<'_> = serde_json::from_slice(json).ok()?;
+        let frame: Body<'_> = serde_json::from_slice(json).ok()?;
         let says = |field: Option<&RawValue>| {
             field.is_some_and(|field| {
                 !matches!(field.get(), "null" | "false" | "\"\"" | "[]" | "{}")

@@ -76,7 +76,7 @@ enum Value {
     OfAnotherRow,
 }
 
-/// One change of a database by hand.
+/// Change of one column by hand.
 #[derive(Clone, Debug)]
 struct Change {
     state: State,

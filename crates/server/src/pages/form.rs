@@ -75,7 +75,7 @@ impl Text<'_> {
     }
 }
 
-/// What is wrong with a field of a form, if anything is.
+/// Reason why a field of a form was refused, if it was.
 pub(super) struct Wrong<'a> {
     id: String,
     why: Option<&'a str>,

@@ -35,7 +35,7 @@ pub(super) enum Live<'a> {
     Run(&'a str),
     /// Changes without events in the trail: the page is loaded again after this number of seconds.
     Every(u32),
-    /// None: the page answers a request that was not carried out, because of this slip, if it can be mended on the page.
+    /// No changes: the page answers a request that was refused because of this slip, if it can be mended on the page.
     Failed(Option<&'a Slip>),
 }
 

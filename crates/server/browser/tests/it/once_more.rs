@@ -1,4 +1,4 @@
-//! What decides and what does not: Enter, Escape, letters, and the question before a grave decision.
+//! Keys that decide and keys that do not, and the question before a grave decision.
 
 use crate::{
     ENTER, approve,
