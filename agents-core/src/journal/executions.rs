@@ -89,7 +89,7 @@ impl Executions {
         // Most runs deny nothing, and need no digest.
         of_tool.peek()?;
         let digest = args_digest(args);
-        let found = of_tool.filter(|one| one.args == digest).last()?;
+        let found = of_tool.rfind(|one| one.args == digest)?;
         Some(&found.denial)
     }
 }

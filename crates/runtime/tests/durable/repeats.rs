@@ -50,7 +50,7 @@ fn book(n: u32) -> Script {
 /// the columns.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_denied_call_that_comes_again_says_so() {
-    on_each_store("denied", async |runtime, store| {
+    on_each_store("denied-again", async |runtime, store| {
         let ran = Ran::default();
         let scripts = [book(1), book(1), book(1), Script::text("Not booked.")];
         let runtime = runtime.policy(agents::policy::confirm_writes());
